@@ -37,8 +37,11 @@ static inline void put_be64(void *p, uint64_t v)
     memcpy(p, &v, 8);
 }
 
-/* CRC-32C (Castagnoli), continued from crc (0 to begin): crc32c(crc32c(0, a), b) is that of a then b. */
+/* CRC-32C (Castagnoli), continued from crc (0 to begin): crc32c(crc32c(0, a), b) is that of a then
+ * b. */
 uint32_t crc32c(uint32_t crc, const void *p, size_t n);
+/* The same without help of the processor: what crc32c falls back to. */
+uint32_t crc32c_portable(uint32_t crc, const void *p, size_t n);
 /* Kafka's Java partitioner hash; the partition is (murmur2(key) & 0x7fffffff) % n. */
 uint32_t murmur2(struct slice key);
 /* Java's String.hashCode over the UTF-16 of UTF-8 text; the internal topics' partition is
@@ -46,8 +49,8 @@ uint32_t murmur2(struct slice key);
 int32_t java_hash(struct slice utf8);
 int32_t java_partition(struct slice utf8, int32_t n);
 
-/* Varints of records: zigzag then LEB128. put_ returns the bytes written (at most 10); get_ returns the
- * bytes read, or -1 when s ends inside or it does not fit 32 (64) bits. */
+/* Varints of records: zigzag then LEB128. put_ returns the bytes written (at most 10); get_ returns
+ * the bytes read, or -1 when s ends inside or it does not fit 32 (64) bits. */
 int put_varint(unsigned char *to, int64_t v);
 int get_varint(struct slice s, int32_t *v);
 int get_varlong(struct slice s, int64_t *v);

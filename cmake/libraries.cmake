@@ -1,10 +1,10 @@
 # The libraries and the edges between them: base <- broker <- txn <- runtime, base <- udf <- runtime.
 
-once_library(once_base DIR base EXCLUDE env_uv.c env_sim.c sim_disk.c sim_net.c
+once_library(once_base DIR base EXCLUDE env_uv*.c env_sim.c sim_*.c
   LINK PkgConfig::ZSTD PkgConfig::LZ4 PkgConfig::ZLIB ${SNAPPY_LIB})
 once_library(once_wire DIR base/wire EDGES once_base)
-once_library(once_env_uv DIR base SOURCES env_uv.c EDGES once_base LINK PkgConfig::UV Threads::Threads)
-once_library(once_env_sim DIR base SOURCES env_sim.c sim_disk.c sim_net.c EDGES once_base)
+once_library(once_env_uv DIR base SOURCES env_uv*.c EDGES once_base LINK PkgConfig::UV Threads::Threads)
+once_library(once_env_sim DIR base SOURCES env_sim.c sim_*.c EDGES once_base)
 
 once_library(once_log DIR broker/log EDGES once_wire)
 once_library(once_group DIR broker/group EDGES once_wire)
