@@ -8,7 +8,10 @@
  *    the loop, with res >= 0 or a negative ERR_ code. After a crash none of them does.
  *  - Operations on one file take effect in the order submitted.
  *  - shut() first ends a stream's ops with ERR_CANCELED, then its own op calls back; after that the
- *    stream's memory is free.
+ *    stream's memory is free. A stream that listens, that accept gave, or that connect was called
+ *    for, even in vain, is the caller's again only after shut; a failed listen or accept took nothing.
+ *  - close() of a file asks that no op on it is in flight (a dead node's are forgotten already).
+ *  - Paths are copied or used at once.
  *  - A node that is torn down (env_deinit of its env) gets no callback any more: x_deinit of every
  *    module works from any state, without I/O. */
 #ifndef ONCE_BASE_ENV_H
@@ -63,10 +66,11 @@ struct env_id {
     unsigned char boot[16];
 };
 enum {
-    ENV_CREATE = 1,   /* open: create if it is not there */
-    ENV_SYNC = 2,     /* write: durable when done */
-    ENV_ZEROED = 4,   /* reserve: write zeros, so that later syncs change no metadata */
-    ENV_READ_ONLY = 8 /* open: for reading alone */
+    ENV_CREATE = 1,    /* open: create if it is not there */
+    ENV_SYNC = 2,      /* write: durable when done */
+    ENV_ZEROED = 4,    /* reserve: write zeros, so that later syncs change no metadata */
+    ENV_READ_ONLY = 8, /* open: for reading alone */
+    ENV_JOURNAL = 16   /* open: its writes and syncs go first, behind nobody else's */
 };
 enum env_level { ENV_DEBUG, ENV_INFO, ENV_WARN, ENV_ERROR };
 
@@ -83,13 +87,16 @@ struct env_vt {
     int (*identify)(struct env *e, const char *path, struct env_id *id);
     int64_t (*space_free)(struct env *e, const char *path);
     void (*sync_dir)(struct env_op *op, struct env *e, const char *dir);
-    void (*remove)(struct env_op *op, struct env *e, const char *path); /* file or empty folder */
+    /* File or empty folder: gone from its folder at once, in order with the calls above; done when
+     * its space is free, and durable only by sync_dir. */
+    void (*remove)(struct env_op *op, struct env *e, const char *path);
     /* Data. ENV_SYNC: what f was given up to here is durable when done; n = 0 only syncs.
      * A failed sync poisons f: all later writes end in -ERR_IO. read is short only at the end. */
     void (*write)(struct env_op *op, struct env_file *f, uint64_t at, const struct slice *v, int n,
                   int flags);
     void (*read)(struct env_op *op, struct env_file *f, uint64_t at, struct span to);
-    int64_t (*read_now)(struct env_file *f, uint64_t at, struct span to); /* or -ERR_AGAIN */
+    /* Whole (short only at the end) or -ERR_AGAIN: not in memory, or a write still waits. */
+    int64_t (*read_now)(struct env_file *f, uint64_t at, struct span to);
     /* For recovery, before the node serves: blocking in env_uv, at once in env_sim, where a crash may
      * strike at any of them: from then on each returns -ERR_CRASHED and recovery unwinds. */
     int64_t (*read_wait)(struct env_file *f, uint64_t at, struct span to);
@@ -97,15 +104,17 @@ struct env_vt {
     int (*truncate_wait)(struct env_file *f, uint64_t size);
     int (*sync_dir_wait)(struct env *e, const char *dir);
     int (*remove_wait)(struct env *e, const char *path);
-    int64_t (*size)(struct env_file *f);
+    int64_t (*size)(struct env_file *f); /* of what is done: writes in flight may not count yet */
     void (*truncate)(struct env_op *op, struct env_file *f, uint64_t size);
+    /* Space for [at, at + len): without ENV_ZEROED the file's size stays, with it zeros are written.
+     * -ERR_NO_SPACE; -ERR_UNSUPPORTED where the file system cannot. */
     void (*reserve)(struct env_op *op, struct env_file *f, uint64_t at, uint64_t len, int flags);
     /* Streams: one recv and one send in flight at most. recv 0: the peer is done. addr is HOST:PORT,
      * or [V6]:PORT; port 0 on listen takes any free one. */
     int (*listen)(struct env *e, struct env_stream *l, const char *addr,
                   void (*ready)(struct env_stream *l));
     int (*accept)(struct env_stream *l, struct env_stream *s); /* -ERR_AGAIN: none waits */
-    int (*address)(struct env_stream *s, int peer, char *out, size_t cap); /* bound port too */
+    int (*address)(struct env_stream *s, int peer, char *out, size_t cap);      /* bound port too */
     void (*connect)(struct env_op *op, struct env_stream *s, const char *addr); /* resolves names */
     void (*recv)(struct env_op *op, struct env_stream *s, struct span to);
     void (*send)(struct env_op *op, struct env_stream *s, const struct slice *v, int n);
@@ -126,14 +135,14 @@ struct env_vt {
 };
 struct env {
     const struct env_vt *vt;
-    const char *name;           /* "broker-1", for logs and traces */
-    uint64_t now, seq, rng[4];  /* now: monotonic ns, set once a turn of the loop */
+    const char *name;          /* "broker-1", for logs and traces */
+    uint64_t now, seq, rng[4]; /* now: monotonic ns, set once a turn of the loop */
     struct env_timer **heap;
     uint32_t heap_n, heap_cap;
-    struct list tasks;          /* struct env_task, for the end of the turn */
-    uint64_t mutations;         /* test builds: which protections are switched off (base/check.h) */
-    enum env_level level;       /* lines below it are not made */
-    bool dead;                  /* halted or crashed: every submit is dropped */
+    struct list tasks;    /* struct env_task, for the end of the turn */
+    uint64_t mutations;   /* test builds: which protections are switched off (base/check.h) */
+    enum env_level level; /* lines below it are not made */
+    bool dead;            /* halted or crashed: every submit is dropped */
 };
 
 /* ---- env.c, shared by both worlds ---- */
@@ -175,6 +184,43 @@ static inline void env_close(struct env_file *f)
 {
     f->env->vt->close(f);
 }
+static inline int env_rename(struct env *e, const char *from, const char *to)
+{
+    return e->vt->rename(e, from, to);
+}
+static inline int env_mkdir(struct env *e, const char *path)
+{
+    return e->vt->mkdir(e, path);
+}
+static inline int env_list(struct env *e, const char *dir, void (*each)(void *u, const char *name),
+                           void *u)
+{
+    return e->vt->list(e, dir, each, u);
+}
+static inline int env_lock(struct env *e, const char *path)
+{
+    return e->vt->lock(e, path);
+}
+static inline void env_unlock(struct env *e, const char *path)
+{
+    e->vt->unlock(e, path);
+}
+static inline int env_identify(struct env *e, const char *path, struct env_id *id)
+{
+    return e->vt->identify(e, path, id);
+}
+static inline int64_t env_space_free(struct env *e, const char *path)
+{
+    return e->vt->space_free(e, path);
+}
+static inline void env_sync_dir(struct env_op *op, struct env *e, const char *dir)
+{
+    e->vt->sync_dir(op, e, dir);
+}
+static inline void env_remove(struct env_op *op, struct env *e, const char *path)
+{
+    e->vt->remove(op, e, path);
+}
 static inline void env_write(struct env_op *op, struct env_file *f, uint64_t at,
                              const struct slice *v, int n, int flags)
 {
@@ -197,6 +243,44 @@ static inline int64_t env_write_wait(struct env_file *f, uint64_t at, const stru
 {
     return f->env->vt->write_wait(f, at, v, n, flags);
 }
+static inline int env_truncate_wait(struct env_file *f, uint64_t size)
+{
+    return f->env->vt->truncate_wait(f, size);
+}
+static inline int env_sync_dir_wait(struct env *e, const char *dir)
+{
+    return e->vt->sync_dir_wait(e, dir);
+}
+static inline int env_remove_wait(struct env *e, const char *path)
+{
+    return e->vt->remove_wait(e, path);
+}
+static inline int64_t env_size(struct env_file *f)
+{
+    return f->env->vt->size(f);
+}
+static inline void env_truncate(struct env_op *op, struct env_file *f, uint64_t size)
+{
+    f->env->vt->truncate(op, f, size);
+}
+static inline void env_reserve(struct env_op *op, struct env_file *f, uint64_t at, uint64_t len,
+                               int flags)
+{
+    f->env->vt->reserve(op, f, at, len, flags);
+}
+static inline int env_listen(struct env *e, struct env_stream *l, const char *addr,
+                             void (*ready)(struct env_stream *l))
+{
+    return e->vt->listen(e, l, addr, ready);
+}
+static inline int env_accept(struct env_stream *l, struct env_stream *s)
+{
+    return l->env->vt->accept(l, s);
+}
+static inline int env_address(struct env_stream *s, int peer, char *out, size_t cap)
+{
+    return s->env->vt->address(s, peer, out, cap);
+}
 static inline void env_connect(struct env_op *op, struct env_stream *s, const char *addr)
 {
     s->env->vt->connect(op, s, addr);
@@ -217,6 +301,14 @@ static inline void env_work(struct env_op *op, struct env *e, int64_t (*run)(str
 {
     e->vt->work(op, e, run);
 }
+static inline void env_watchdog(struct env *e, uint64_t at, void (*fire)(void *u), void *u)
+{
+    e->vt->watchdog(e, at, fire, u);
+}
+static inline void env_random_bytes(struct env *e, void *to, size_t n)
+{
+    e->vt->random(e, to, n);
+}
 static inline int64_t env_wall_ms(struct env *e)
 {
     return e->vt->wall_ms(e);
@@ -230,5 +322,6 @@ static inline bool env_point(struct env *e, const char *name)
     return e->vt->point(e, name);
 }
 #endif
-/* A stream for connect must have `env` set by the caller; accept and listen set it themselves. Processes
- * and signals, the watchdog's aside, belong to the supervisor, chaos/ and cli/ alone, outside this door. */
+/* A stream for connect must have `env` set by the caller; accept and listen set it themselves.
+ * Processes and signals, the watchdog's aside, belong to the supervisor, chaos/ and cli/ alone,
+ * outside this door. */
