@@ -1,0 +1,37 @@
+-- Produce (0)
+api { "Produce", 0, "0-12", flexible = 9 }
+
+message { "ProduceRequest", "0-12", flexible = 9,
+  { "TransactionalId", "string?", "3+", default = "null" },
+  { "Acks", "int16" },
+  { "TimeoutMs", "int32" },
+  { "TopicData", "[]TopicProduceData",
+    { "Name", "string", ignorable = true },
+    { "PartitionData", "[]PartitionProduceData",
+      { "Index", "int32" },
+      { "Records", "records?" } } },
+}
+
+message { "ProduceResponse", "0-12", flexible = 9,
+  { "Responses", "[]TopicProduceResponse",
+    { "Name", "string", ignorable = true },
+    { "PartitionResponses", "[]PartitionProduceResponse",
+      { "Index", "int32" },
+      { "ErrorCode", "int16" },
+      { "BaseOffset", "int64" },
+      { "LogAppendTimeMs", "int64", "2+", default = -1, ignorable = true },
+      { "LogStartOffset", "int64", "5+", default = -1, ignorable = true },
+      { "RecordErrors", "[]BatchIndexAndErrorMessage", "8+", ignorable = true,
+        { "BatchIndex", "int32" },
+        { "BatchIndexErrorMessage", "string?", default = "null" } },
+      { "ErrorMessage", "string?", "8+", default = "null", ignorable = true },
+      { "CurrentLeader", "LeaderIdAndEpoch", "10+", tag = 0,
+        { "LeaderId", "int32", default = -1 },
+        { "LeaderEpoch", "int32", default = -1 } } } },
+  { "ThrottleTimeMs", "int32", "1+", ignorable = true },
+  { "NodeEndpoints", "[]NodeEndpoint", "10+", tag = 0,
+    { "NodeId", "int32" },
+    { "Host", "string" },
+    { "Port", "int32" },
+    { "Rack", "string?", default = "null" } },
+}

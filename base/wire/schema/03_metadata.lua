@@ -1,0 +1,37 @@
+-- Metadata (3)
+api { "Metadata", 3, "0-12", flexible = 9 }
+
+message { "MetadataRequest", "0-12", flexible = 9,
+  { "Topics", "[]MetadataRequestTopic", null = "1+",
+    { "TopicId", "uuid", "10+", ignorable = true },
+    { "Name", "string", null = "10+" } },
+  { "AllowAutoTopicCreation", "bool", "4+", default = true },
+  { "IncludeClusterAuthorizedOperations", "bool", "8-10" },
+  { "IncludeTopicAuthorizedOperations", "bool", "8+" },
+}
+
+message { "MetadataResponse", "0-12", flexible = 9,
+  { "ThrottleTimeMs", "int32", "3+", ignorable = true },
+  { "Brokers", "[]MetadataResponseBroker",
+    { "NodeId", "int32" },
+    { "Host", "string" },
+    { "Port", "int32" },
+    { "Rack", "string?", "1+", default = "null", ignorable = true } },
+  { "ClusterId", "string?", "2+", default = "null", ignorable = true },
+  { "ControllerId", "int32", "1+", default = -1, ignorable = true },
+  { "Topics", "[]MetadataResponseTopic",
+    { "ErrorCode", "int16" },
+    { "Name", "string", null = "12+" },
+    { "TopicId", "uuid", "10+", ignorable = true },
+    { "IsInternal", "bool", "1+", ignorable = true },
+    { "Partitions", "[]MetadataResponsePartition",
+      { "ErrorCode", "int16" },
+      { "PartitionIndex", "int32" },
+      { "LeaderId", "int32" },
+      { "LeaderEpoch", "int32", "7+", default = -1, ignorable = true },
+      { "ReplicaNodes", "[]int32" },
+      { "IsrNodes", "[]int32" },
+      { "OfflineReplicas", "[]int32", "5+", ignorable = true } },
+    { "TopicAuthorizedOperations", "int32", "8+", default = -2147483648 } },
+  { "ClusterAuthorizedOperations", "int32", "8-10", default = -2147483648 },
+}

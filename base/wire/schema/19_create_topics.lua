@@ -1,0 +1,35 @@
+-- CreateTopics (19)
+api { "CreateTopics", 19, "2-7", flexible = 5 }
+
+message { "CreateTopicsRequest", "2-7", flexible = 5,
+  { "Topics", "[]CreatableTopic",
+    { "Name", "string" },
+    { "NumPartitions", "int32" },
+    { "ReplicationFactor", "int16" },
+    { "Assignments", "[]CreatableReplicaAssignment",
+      { "PartitionIndex", "int32" },
+      { "BrokerIds", "[]int32" } },
+    { "Configs", "[]CreatableTopicConfig",
+      { "Name", "string" },
+      { "Value", "string?" } } },
+  { "timeoutMs", "int32", default = 60000 },
+  { "validateOnly", "bool" },
+}
+
+message { "CreateTopicsResponse", "2-7", flexible = 5,
+  { "ThrottleTimeMs", "int32", ignorable = true },
+  { "Topics", "[]CreatableTopicResult",
+    { "Name", "string" },
+    { "TopicId", "uuid", "7+", ignorable = true },
+    { "ErrorCode", "int16" },
+    { "ErrorMessage", "string?", ignorable = true },
+    { "TopicConfigErrorCode", "int16", "5+", tag = 0, ignorable = true },
+    { "NumPartitions", "int32", "5+", default = -1, ignorable = true },
+    { "ReplicationFactor", "int16", "5+", default = -1, ignorable = true },
+    { "Configs", "[]CreatableTopicConfigs?", "5+", ignorable = true,
+      { "Name", "string" },
+      { "Value", "string?" },
+      { "ReadOnly", "bool" },
+      { "ConfigSource", "int8", default = -1, ignorable = true },
+      { "IsSensitive", "bool" } } },
+}
