@@ -4,6 +4,7 @@
  * decompress escape as an unknown error, INVALID_RECORD is answered here. */
 #include "base/wire/batch_check.h"
 #include "base/bytes.h"
+#include "base/check.h"
 #include "base/wire/kafka_error.h"
 #include <inttypes.h>
 
@@ -167,18 +168,15 @@ void batch_finish_produce(unsigned char *batch, struct batch_info *b, int64_t ba
                           int32_t leader_epoch, bool log_append_time, int64_t now_ms)
 {
     struct batch_info was;
-    (void)batch_header(slice_of(batch, b->size), &was);
+    int rc = batch_header(slice_of(batch, b->size), &was);
+    CHECK(rc == 0);
     b->base_offset = base_offset;
     b->leader_epoch = leader_epoch;
     batch_set_offset(batch, base_offset, leader_epoch);
-    if (log_append_time) {
-        b->max_timestamp = now_ms;
-        b->attributes |= BATCH_LOG_APPEND_TIME;
+    if (log_append_time)
         batch_set_log_append_time(batch, now_ms);
-    } else {
-        b->attributes &= (int16_t)~BATCH_LOG_APPEND_TIME;
-        if (was.max_timestamp != b->max_timestamp || batch_is_log_append_time(&was))
-            batch_set_max_timestamp(batch, b->max_timestamp);
-    }
-    b->crc = get_be32(batch + 17);
+    else if (was.max_timestamp != b->max_timestamp || batch_is_log_append_time(&was))
+        batch_set_max_timestamp(batch, b->max_timestamp);
+    rc = batch_header(slice_of(batch, b->size), b);
+    CHECK(rc == 0);
 }
