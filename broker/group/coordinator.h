@@ -63,15 +63,15 @@ struct group_commit_offset {
     struct slice topic;
     int32_t partition;
     int64_t offset;
-    int32_t leader_epoch; /* -1 unknown */
-    struct slice metadata; /* null counts as empty */
+    int32_t leader_epoch;   /* -1 unknown */
+    struct slice metadata;  /* null counts as empty */
     enum kafka_error error; /* out */
 };
 struct group_commit {
     struct slice group;
-    int64_t producer_id;    /* -1: a plain commit */
+    int64_t producer_id; /* -1: a plain commit */
     int16_t producer_epoch;
-    int64_t retention_ms;   /* -1: the broker's */
+    int64_t retention_ms; /* -1: the broker's */
     const struct plug_request *rq;
     struct group_commit_offset *v;
     int n;
