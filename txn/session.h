@@ -28,45 +28,45 @@
 enum { SESSION_IN_FLIGHT_MAX = 5 }; /* what brokers remember of a producer per partition */
 
 enum session_state {
-    SESSION_NONE,         /* no id, or a new epoch is needed: send what session_init_request says */
+    SESSION_NONE,         /* no id, or a new epoch is due: send what session_init_request says */
     SESSION_IDLE,         /* no transaction is open; without transactions: may send */
     SESSION_IN_TXN,       /* */
     SESSION_ABORT_NEEDED, /* something failed: only session_end_begin(false) is left */
     SESSION_ENDING,       /* EndTxn is on its way or to be repeated */
-    SESSION_UNKNOWN,      /* nobody can say whether the commit took place: as NONE, but the caller drops
-                             what it holds and lets stable offsets decide */
+    SESSION_UNKNOWN,      /* did the commit take place? As NONE; stable offsets decide */
     SESSION_FATAL         /* of no use any more: configuration or permission */
 };
 
+/* REWRITE: the caller puts the batch back in its place in the queue, behind those put back before it and
+ * before what was never stamped; session_batch_begin gives it a new stamp. */
 enum session_verdict {
     SESSION_DONE,              /* decided, as asked */
     SESSION_RETRY,             /* the same bytes again to the same broker, after a pause */
     SESSION_RETRY_METADATA,    /* the same bytes again, after asking who leads the partition */
     SESSION_RETRY_COORDINATOR, /* the same again, after FindCoordinator */
-    SESSION_REWRITE,           /* definitely not written: put it back in its place in the queue, behind those
-                                  put back before it; session_batch_begin gives it a new stamp */
-    SESSION_FAIL,              /* definitely not written and will not be (without transactions) */
-    SESSION_FAIL_UNKNOWN,      /* given up, may or may not be in the log (without transactions) */
-    SESSION_ABORT,             /* state ABORT_NEEDED: the transaction cannot be committed any more */
-    SESSION_REINIT,            /* state NONE: fenced or forgotten; the transaction, if any, is not committed */
+    SESSION_REWRITE,           /* not written; without transactions only */
+    SESSION_FAIL,              /* not written and will not be; without transactions only */
+    SESSION_FAIL_UNKNOWN,      /* given up, perhaps written; without transactions only */
+    SESSION_ABORT,             /* state ABORT_NEEDED: the transaction can only be aborted */
+    SESSION_REINIT,            /* state NONE: fenced or forgotten; nothing was committed */
     SESSION_OUTCOME_UNKNOWN,   /* state UNKNOWN */
     SESSION_STALE,             /* belongs to a transaction that is over: ignore */
     SESSION_BROKEN             /* state FATAL */
 };
 
-/* Zero-initialised by session_init. Fields are read by the owner, written by the functions here. */
+/* Fields are read by the owner and written by the functions here. */
 struct session {
     enum session_state state;
     bool transactional;
     bool committing;       /* ENDING: the way asked for */
     bool touched;          /* this transaction may exist at the coordinator */
-    bool new_epoch_needed; /* version 1: after this transaction's end InitProducerId comes before the next */
+    bool new_epoch_needed; /* InitProducerId comes before the next transaction */
     bool forget;           /* session_init_request asks without the old id */
     uint8_t version;       /* of the open transaction: 1 or 2 */
     int16_t epoch;
-    int64_t producer_id;   /* -1: none */
-    uint64_t txn;          /* counts begins */
-    uint32_t in_flight;    /* batches of this epoch that are not decided, over all partitions */
+    int64_t producer_id; /* -1: none */
+    uint64_t txn;        /* counts begins */
+    uint32_t in_flight;  /* batches that are not decided, over all partitions */
 };
 
 struct session_batch {
@@ -76,16 +76,17 @@ struct session_batch {
 };
 /* State of one partition; lives as long as the session, even while metadata does not list the partition. */
 struct session_partition {
-    int64_t producer_id; /* whose numbers these are; differs from the session's: restart at 0 when drained */
+    int64_t
+        producer_id; /* whose numbers these are; differs from the session's: restart at 0 when drained */
     int16_t epoch;
-    bool restart;        /* a sequence was given up: new epoch when drained */
-    bool acked;          /* some batch of this epoch is known to be written */
+    bool restart; /* a sequence was given up: new epoch when drained */
+    bool acked;   /* some batch of this epoch is known to be written */
     uint8_t n_in_flight;
     int32_t next_sequence;
-    uint64_t enrolled;   /* == session.txn: in the open transaction */
+    uint64_t enrolled; /* == session.txn: in the open transaction */
     struct {
         int32_t base_sequence, count;
-        bool maybe_written; /* sent once without a definite answer */
+        bool maybe_written;             /* sent once without a definite answer */
     } in_flight[SESSION_IN_FLIGHT_MAX]; /* oldest first */
 };
 
@@ -117,11 +118,12 @@ enum session_verdict session_enrol_result(struct session *s, struct session_part
  * the order of their stamps, retries included. */
 bool session_batch_begin(struct session *s, struct session_partition *p, int32_t count,
                          struct session_batch *b);
-/* DONE, RETRY, RETRY_METADATA, REWRITE, FAIL, ABORT, REINIT, STALE, BROKEN. */
+/* DONE, RETRY, RETRY_METADATA, ABORT, REINIT, STALE, BROKEN; without transactions REWRITE, FAIL and
+ * FAIL_UNKNOWN instead of ABORT and REINIT (the state may then be NONE: init before going on). */
 enum session_verdict session_produce_result(struct session *s, struct session_partition *p,
                                             const struct session_batch *b, bool answered,
                                             enum kafka_error error);
-/* The caller gives a stamped batch up (delivery timeout): FAIL, FAIL_UNKNOWN, ABORT, STALE. */
+/* The caller gives a stamped batch up (delivery timeout): FAIL_UNKNOWN, ABORT, STALE. */
 enum session_verdict session_batch_expired(struct session *s, struct session_partition *p,
                                            const struct session_batch *b);
 
