@@ -14,6 +14,7 @@
 #include "base/wire/wire.h"
 #include "broker/log/logdir.h"
 #include "broker/plug.h"
+#include "broker/topic_config.h"
 
 struct broker;
 struct conn;
@@ -35,6 +36,8 @@ struct topic {
     struct partition **partitions;
     int32_t n_partitions;
     struct conf config; /* as given, by Kafka's names */
+    struct topic_settings settings; /* what follows from it */
+    uint64_t lsn;       /* of its creation: an answer that shows it waits for this */
     bool internal;      /* __consumer_offsets, __transaction_state: clients may not produce */
 };
 struct partition {
@@ -53,6 +56,10 @@ struct partition *broker_partition(struct broker *b, struct slice topic, int32_t
  * INVALID_PARTITIONS, INVALID_CONFIG, KAFKA_STORAGE_ERROR with a text. partitions -1: num.partitions. */
 enum kafka_error broker_topic_create(struct broker *b, struct slice name, int32_t partitions,
                                      const struct conf *config, struct topic **out, struct err *e);
+/* What creation would refuse; *partitions -1 becomes the default. Writes nothing. */
+enum kafka_error broker_topic_check(struct broker *b, struct slice name, int32_t *partitions,
+                                    const struct conf *config, struct err *e);
+/* t is gone when this is KAFKA_NONE; parked fetches are answered, plug and groups are told. */
 enum kafka_error broker_topic_delete(struct broker *b, struct topic *t);
 /* An internal topic of the coordinators, made on first need with Kafka's configs. */
 struct topic *broker_internal_topic(struct broker *b, const char *name, int32_t partitions);
@@ -61,9 +68,16 @@ int64_t partition_stable(struct broker *b, const struct partition *p);
 /* The order of topics is that of creation. */
 struct map *broker_topics(struct broker *b);
 
+/* A wait on a partition (partition.waits): woken when its durable end moved, and, unlinked, when its topic
+ * is deleted (gone). */
+struct partition_wait {
+    void (*wake)(struct partition_wait *w, bool gone);
+    struct list link;
+};
+
 /* Appends one validated batch: asks the plug when the batch has a producer id, stages it, tells the plug.
  * bytes lie in block, or block is NULL and they are copied. KAFKA_NONE, with *base_offset (that of the
- * original when *duplicate) and what to wait for noted in broker_lsn(); else what the plug or the log
+ * original when *duplicate, and its timestamp in info->max_timestamp) and what to wait for noted in broker_lsn(); else what the plug or the log
  * refused with (KAFKA_STORAGE_ERROR when the disk is full). -ERR_LIMIT of the log comes back as
  * KAFKA_REQUEST_TIMED_OUT only after parking by the caller: see *busy. */
 enum kafka_error partition_append(struct broker *b, struct partition *p, struct block *block,
@@ -76,6 +90,12 @@ struct logdir *broker_logdir(struct broker *b);
 struct env *broker_env(struct broker *b);
 struct group_coordinator *broker_groups(struct broker *b);
 const struct conf *broker_conf(const struct broker *b);
+/* The extension, for what readers need of it; NULL when none is plugged in. */
+const struct plug *broker_plugged(const struct broker *b);
+/* lsn of the last change of topics: what an answer about them waits for. */
+uint64_t broker_metadata_lsn(const struct broker *b);
+/* auto.create.topics.enable */
+bool broker_auto_create(const struct broker *b);
 /* Each id once in the life of the directory: taken from blocks of 1000 that are metadata records. */
 enum kafka_error broker_producer_id(struct broker *b, int64_t *id);
 /* Leader epoch of all partitions and coordinator epoch: the count of starts. */
@@ -112,14 +132,29 @@ struct request {
 typedef int (*api_handler)(struct request *rq);
 /* Registers key for [min, max]; advertised in ApiVersions unless hidden. */
 void broker_api(struct broker *b, int16_t key, int16_t min, int16_t max, api_handler handler);
+/* The range registered for key; false when there is none. */
+bool broker_api_range(const struct broker *b, int16_t key, int16_t *min, int16_t *max);
 /* Writes the response header into rq->out; the handler then encodes the body behind it. */
 void reply_begin(struct request *rq);
 /* The reply is complete. It leaves in turn, when rq->lsn is durable; reply_end alone sets lsn to
  * broker_lsn() (safe default), reply_end_now does not wait (for what depends on durable state only). */
 void reply_end(struct request *rq);
 void reply_end_now(struct request *rq);
+/* As reply_end, but waits for `lsn` alone; 0 waits for nothing. */
+void reply_end_at(struct request *rq, uint64_t lsn);
 /* Nothing is sent (acks=0). */
 void reply_none(struct request *rq);
+/* Nothing is sent, and the connection is closed once what came before is answered; one line logged. */
+void reply_close(struct request *rq, const char *why);
+
+/* One who waits until the log takes appends again (partition_append: *busy). Called once, in order of
+ * waiting; may wait again. */
+struct room_wait {
+    void (*retry)(struct room_wait *w);
+    struct list link;
+};
+void broker_room_wait(struct broker *b, struct room_wait *w);
+void broker_room_forget(struct room_wait *w);
 
 /* ---- life ---- */
 /* Opens and recovers the data directory (blocking). Then plug in, register APIs, and start. */
