@@ -4,9 +4,20 @@
 #include "base/conf.h"
 #include "runtime/client/client.h"
 
+/* What every op holds; internal. */
+struct admin_op {
+    struct call call;
+    struct client *client;
+    struct env_timer timer;
+    uint64_t deadline, backoff;
+    /* 0, -ERR_x, or 1: again later (e then says why). */
+    int (*answer)(struct admin_op *a, struct wire_in *in, int16_t version, struct err *e);
+    void (*end)(struct admin_op *a, int res, const struct err *e);
+};
+
 /* All ops: retriable errors are retried until timeout_ms (0: the client's request timeout); e names the
  * object. res: 0; -ERR_EXISTS, -ERR_NOT_FOUND, -ERR_BROKER (refused; e->text has Kafka's error name and
- * message), -ERR_TIMEOUT, -ERR_REFUSED. Slices in the op must live until done. */
+ * message), -ERR_TIMEOUT, -ERR_REFUSED (nobody answered), -ERR_CANCELED. Slices in the op must live until done. */
 struct create_topic {
     struct slice topic;
     int32_t partitions; /* -1: the broker's default */
@@ -14,7 +25,7 @@ struct create_topic {
     uint32_t timeout_ms;
     void (*done)(struct create_topic *op, int res, const struct err *e);
     void *user;
-    struct call call;
+    struct admin_op op;
 };
 void admin_create_topic(struct client *c, struct create_topic *op);
 
@@ -23,7 +34,7 @@ struct delete_topic {
     uint32_t timeout_ms;
     void (*done)(struct delete_topic *op, int res, const struct err *e);
     void *user;
-    struct call call;
+    struct admin_op op;
 };
 void admin_delete_topic(struct client *c, struct delete_topic *op);
 
@@ -32,7 +43,7 @@ struct list_topics {
     void (*each)(struct list_topics *op, const struct client_topic *t, bool internal);
     void (*done)(struct list_topics *op, int res, const struct err *e);
     void *user;
-    struct call call;
+    struct admin_op op;
 };
 void admin_list_topics(struct client *c, struct list_topics *op);
 
@@ -46,7 +57,7 @@ struct list_offset { /* -1 latest, -2 earliest, >= 0 by time */
     void *user;
     int64_t offset, found_timestamp; /* out */
     int32_t leader_epoch;
-    struct call call;
+    struct admin_op op;
 };
 void admin_list_offset(struct client *c, struct list_offset *op);
 
@@ -66,8 +77,7 @@ struct fetch_offsets { /* OffsetFetch; stable: waits until no transaction is pen
     void (*done)(struct fetch_offsets *op, int res, const struct err *e);
     void *user;
     struct arena arena; /* inited and deinited by the caller */
-    struct call call;
-    struct env_timer timer;
+    struct admin_op op;
 };
 void admin_fetch_offsets(struct client *c, struct fetch_offsets *op);
 
@@ -77,7 +87,7 @@ struct describe_config {
     void (*each)(struct describe_config *op, struct slice name, struct slice value, int source);
     void (*done)(struct describe_config *op, int res, const struct err *e);
     void *user;
-    struct call call;
+    struct admin_op op;
 };
 void admin_describe_config(struct client *c, struct describe_config *op);
 
@@ -89,9 +99,10 @@ struct epoch_end { /* OffsetForLeaderEpoch */
     void *user;
     int32_t found_epoch; /* out */
     int64_t end_offset;
-    struct call call;
+    struct admin_op op;
 };
 void admin_epoch_end(struct client *c, struct epoch_end *op);
-/* Ops in flight: done is not called. */
-#define admin_cancel(c, op) client_cancel((c), &(op)->call)
+/* done is not called any more. An op not in flight (zeroed or done): nothing happens. */
+void admin_op_cancel(struct admin_op *a);
+#define admin_cancel(c, o) ((void)(c), admin_op_cancel(&(o)->op))
 #endif

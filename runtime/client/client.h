@@ -50,7 +50,8 @@ struct call {
     int lane; /* 0: the connection for ordinary calls; else from client_lane */
     int (*encode)(struct call *call, struct buf *out, int16_t version); /* the body */
     /* res 0: `in` is at the response body, of `version`; else a negative ERR_ code: nothing is known about
-     * what the broker did unless res is -ERR_REFUSED or -ERR_UNSUPPORTED (never sent). */
+     * what the broker did unless res is -ERR_REFUSED, -ERR_UNSUPPORTED or -ERR_NOT_FOUND (a
+     * CALL_LEADER whose partition is not there): never sent. */
     void (*done)(struct call *call, int res, struct wire_in *in, int16_t version);
     void *user;
     /* out, within done: holds the bytes of the response; block_ref it to keep slices of them. Arrays
@@ -85,6 +86,7 @@ struct client_topic {
     struct uuid id;
     int32_t n_partitions; /* -1: does not exist */
     enum kafka_error error;
+    bool internal;
 };
 /* What is cached, or NULL. */
 const struct client_topic *client_topic(struct client *c, struct slice name);
@@ -97,6 +99,7 @@ struct topic_lookup {
     void (*done)(struct topic_lookup *l, int res, const struct client_topic *t);
     void *user;
     struct call call; /* internal */
+    uint64_t since;
 };
 /* Asks the cluster anew, whatever is cached; lookups of one turn share a request. */
 void client_topic_lookup(struct client *c, struct topic_lookup *l);
