@@ -366,7 +366,7 @@ static void step_end_v2(const struct txn *t, const struct txn_event *ev, int64_t
         refuse(out, KAFKA_INVALID_PRODUCER_ID_MAPPING);
     } else if (txn_prepared(t)) {
         refuse(out, repeated ? KAFKA_CONCURRENT_TRANSACTIONS : KAFKA_PRODUCER_FENCED);
-    } else if (completed && repeated) {
+    } else if (completed && repeated && v.epoch <= TXN_EPOCH_MAX) {
         REACHED("txn: end asked again after its epoch");
         if (ev->commit == (v.state == TXN_COMPLETE_COMMIT))
             reply(out, KAFKA_NONE, v.producer_id, v.epoch);
@@ -394,12 +394,17 @@ int64_t txn_due(const struct txn *t)
     return t->v.start_ms + t->v.timeout_ms;
 }
 
-static void step_tick(const struct txn *t, int64_t now_ms, struct txn_out *out)
+static void step_tick(const struct txn *t, const struct txn_event *ev, int64_t now_ms,
+                      struct txn_out *out)
 {
     struct txn_value v = t->v;
 
     if (v.state == TXN_ONGOING && now_ms > txn_due(t)) {
         REACHED("txn: timed out");
+        if (v.epoch >= TXN_EPOCH_MAX) {
+            out->need_id = ev->fresh_id < 0;
+            v.next_producer_id = ev->fresh_id;
+        }
         v.last_epoch = v.client_version >= 2 ? v.epoch : -1;
         v.epoch++;
         to_state(out, &v, TXN_PREPARE_ABORT, now_ms);
@@ -433,7 +438,7 @@ void txn_step(const struct txn *t, const struct txn_event *ev, int64_t now_ms, s
         else
             step_end_v1(t, ev, now_ms, out);
         break;
-    case TXN_TICK: step_tick(t, now_ms, out); break;
+    case TXN_TICK: step_tick(t, ev, now_ms, out); break;
     case TXN_RETIRE: step_retire(t, ev, now_ms, out); break;
     }
     if (out->need_id)
