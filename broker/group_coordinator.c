@@ -250,7 +250,7 @@ static int read_conf(struct group_coordinator *gc)
         conf_i64(c, "offsets.retention.minutes", 10080, &minutes, &err) ||
         conf_i64(c, "offsets.retention.check.interval.ms", 600000, &gc->check_ms, &err) ||
         conf_i64(c, "offset.metadata.max.bytes", 4096, &gc->metadata_max, &err) ||
-        conf_i64(c, "offsets.topic.num.partitions", 50, &partitions, &err)) {
+        conf_i64(c, "offsets.topic.num.partitions", GROUP_TOPIC_PARTITIONS, &partitions, &err)) {
         env_error(gc->env, "%s", err.text);
         return -ERR_INVALID;
     }

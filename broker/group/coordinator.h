@@ -25,6 +25,8 @@ struct plug_request;
 struct topic;
 
 #define GROUP_TOPIC "__consumer_offsets"
+/* Fewer than Kafka's 50: with one broker they only share out work that is not shared. */
+enum { GROUP_TOPIC_PARTITIONS = 4 };
 
 /* ---- for the broker ---- */
 /* From broker_open, before recovery. No I/O. 0 or -ERR_NOMEM; -ERR_INVALID for a property that is not what

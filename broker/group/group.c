@@ -460,6 +460,7 @@ static void drain_join(struct group_run *r, struct group_member *m)
     e->protocol = g->protocol;
     e->leader = g->leader ? g->leader->id : slice_str("");
     e->members = leads;
+    e->group = g;
     if (replaced) {
         /* Its assignment stands. A client that cannot be told to skip assigning is shown its former self
          * as leader, so that it acts as a follower. */

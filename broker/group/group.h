@@ -116,8 +116,9 @@ struct group_effect {
     struct slice protocol_type, protocol; /* null: none */
     struct slice leader;                  /* JOIN */
     bool skip;                            /* JOIN: SkipAssignment */
-    bool members;            /* JOIN: list the group's members with group_member_metadata */
-    struct slice assignment; /* SYNC */
+    bool members;              /* JOIN: list group's members with group_member_metadata */
+    const struct group *group; /* JOIN without error */
+    struct slice assignment;   /* SYNC */
 };
 enum { GROUP_OUT_MAX = 16 };
 struct group_out {
