@@ -5,16 +5,9 @@
  * tasks. The heap is binary over pointers; a timer knows its place, so that stopping one is O(log
  * n). */
 #include "base/env.h"
+#include "base/rng.h"
 #include <stdio.h>
 #include <stdlib.h>
-
-static uint64_t splitmix(uint64_t *s)
-{
-    uint64_t z = *s += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
 
 void env_init(struct env *e, const struct env_vt *vt, const char *name, uint64_t seed)
 {
@@ -22,21 +15,26 @@ void env_init(struct env *e, const struct env_vt *vt, const char *name, uint64_t
     e->vt = vt;
     e->name = name;
     e->level = ENV_INFO;
-    for (int i = 0; i < 4; i++)
-        e->rng[i] = splitmix(&seed);
+    rng_seed(e->rng, seed);
     list_init(&e->tasks);
+}
+
+void env_die(struct env *e)
+{
+    for (uint32_t i = 0; i < e->heap_n; i++)
+        e->heap[i]->slot = 0;
+    e->heap_n = 0;
+    while (!list_empty(&e->tasks))
+        list_remove(e->tasks.next);
+    e->dead = true;
 }
 
 void env_deinit(struct env *e)
 {
-    for (uint32_t i = 0; i < e->heap_n; i++)
-        e->heap[i]->slot = 0;
-    while (!list_empty(&e->tasks))
-        list_remove(e->tasks.next);
+    env_die(e);
     free(e->heap);
     e->heap = NULL;
-    e->heap_n = e->heap_cap = 0;
-    e->dead = true;
+    e->heap_cap = 0;
 }
 
 /* ---- timers ---- */
@@ -171,36 +169,9 @@ void env_tasks_run(struct env *e)
 
 /* ---- chance ---- */
 
-static uint64_t rotl(uint64_t x, int k)
-{
-    return x << k | x >> (64 - k);
-}
-
-static uint64_t xoshiro(uint64_t s[4])
-{
-    uint64_t out = rotl(s[1] * 5, 7) * 9, t = s[1] << 17;
-    s[2] ^= s[0];
-    s[3] ^= s[1];
-    s[1] ^= s[2];
-    s[0] ^= s[3];
-    s[2] ^= t;
-    s[3] = rotl(s[3], 45);
-    return out;
-}
-
 uint64_t env_random(struct env *e, uint64_t below)
 {
-    unsigned __int128 m;
-
-    if (!below)
-        return xoshiro(e->rng);
-    m = (unsigned __int128)xoshiro(e->rng) * below;
-    if ((uint64_t)m < below) { /* the low part tells whether this draw falls into the uneven rest */
-        uint64_t least = -below % below;
-        while ((uint64_t)m < least)
-            m = (unsigned __int128)xoshiro(e->rng) * below;
-    }
-    return (uint64_t)(m >> 64);
+    return rng_below(e->rng, below);
 }
 
 /* ---- log lines ---- */

@@ -121,9 +121,10 @@ struct env_vt {
     void (*shut)(struct env_op *op, struct env_stream *s);
     /* run is off the loop and touches only what hangs off op; the simulator draws its duration. */
     void (*work)(struct env_op *op, struct env *e, int64_t (*run)(struct env_op *op));
-    /* A signal on the loop's own thread, for a record that overruns; at 0 disarms. The simulator
+    /* A signal on the loop's own thread, for a record that overruns; 0 disarms. The simulator
      * counts instructions instead and never fires it. */
-    void (*watchdog)(struct env *e, uint64_t at, void (*fire)(void *u), void *u);
+    /* after: ns from this call on by the real clock; may be called from within fire. */
+    void (*watchdog)(struct env *e, uint64_t after, void (*fire)(void *u), void *u);
     void (*arm)(struct env *e, uint64_t at); /* turn the loop by then; env.c keeps the heap */
     int64_t (*wall_ms)(struct env *e);       /* for record timestamps; may jump back */
     void (*random)(struct env *e, void *to, size_t n); /* for ids that must differ between nodes */
@@ -148,6 +149,8 @@ struct env {
 /* ---- env.c, shared by both worlds ---- */
 void env_init(struct env *e, const struct env_vt *vt, const char *name, uint64_t seed);
 void env_deinit(struct env *e);
+/* For backends: dead from here on, timers and tasks forgotten while their memory still stands. */
+void env_die(struct env *e);
 /* Arms t for `at` (ns, on env's clock); arming an armed one moves it. */
 void env_timer_set(struct env *e, struct env_timer *t, uint64_t at);
 void env_timer_stop(struct env *e, struct env_timer *t);
@@ -301,9 +304,9 @@ static inline void env_work(struct env_op *op, struct env *e, int64_t (*run)(str
 {
     e->vt->work(op, e, run);
 }
-static inline void env_watchdog(struct env *e, uint64_t at, void (*fire)(void *u), void *u)
+static inline void env_watchdog(struct env *e, uint64_t after, void (*fire)(void *u), void *u)
 {
-    e->vt->watchdog(e, at, fire, u);
+    e->vt->watchdog(e, after, fire, u);
 }
 static inline void env_random_bytes(struct env *e, void *to, size_t n)
 {

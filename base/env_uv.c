@@ -318,7 +318,7 @@ static void vt_halt(struct env *e, const char *why)
     if (e->dead)
         return;
     env_error(e, "halted: %s", why);
-    e->dead = true;
+    env_die(e);
     if (!uv->halted[0])
         snprintf(uv->halted, sizeof uv->halted, "%s: %s", e->name, why);
     uv_stop(&uv->loop);
@@ -530,7 +530,7 @@ int env_uv_node_open(struct env_uv *uv, struct env_uv_node *node, const char *na
 void env_uv_node_stop(struct env_uv *uv, struct env_uv_node *node)
 {
     CHECK(!uv->in_turn);
-    node->env.dead = true;
+    env_die(&node->env);
     if (node->has_watch_timer) {
         timer_delete(node->watch_timer);
         node->has_watch_timer = false;
