@@ -38,6 +38,12 @@ int32_t broker_epoch(const struct broker *b)
 {
     return b->logdir ? logdir_epoch(b->logdir) : 0;
 }
+enum kafka_error broker_check_epoch(const struct broker *b, int32_t epoch)
+{
+    if (epoch == -1 || epoch == broker_epoch(b))
+        return KAFKA_NONE;
+    return epoch < broker_epoch(b) ? KAFKA_FENCED_LEADER_EPOCH : KAFKA_UNKNOWN_LEADER_EPOCH;
+}
 int32_t broker_node_id(const struct broker *b)
 {
     return b->o.node_id;
@@ -53,6 +59,12 @@ uint64_t broker_metadata_lsn(const struct broker *b)
 bool broker_auto_create(const struct broker *b)
 {
     return b->auto_create;
+}
+
+struct buf *broker_scratch(struct broker *b, struct compress **c)
+{
+    *c = &b->compress;
+    return &b->scratch;
 }
 
 void broker_advertised(const struct broker *b, struct slice *host, int32_t *port)
@@ -254,6 +266,7 @@ int broker_open(struct broker **out, struct env *env, const struct broker_option
     b->o.node_id = o->node_id ? o->node_id : 1;
     map_init(&b->topics);
     map_init(&b->topic_ids);
+    buf_init(&b->scratch, SCRATCH_MAX);
     list_init(&b->room_waits);
     b->room_task.run = room_run;
     server_init(&b->server, b, env);
@@ -378,6 +391,8 @@ void broker_free(struct broker *b)
     if (b->logdir)
         logdir_free(b->logdir);
     env_task_stop(&b->room_task);
+    buf_deinit(&b->scratch);
+    compress_deinit(&b->compress);
     free(b->data_dir);
     free(b->listen);
     free(b->advertised_host);

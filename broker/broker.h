@@ -96,10 +96,14 @@ const struct plug *broker_plugged(const struct broker *b);
 uint64_t broker_metadata_lsn(const struct broker *b);
 /* auto.create.topics.enable */
 bool broker_auto_create(const struct broker *b);
+/* Room to decompress batches in, and the codecs' contexts; for use within one call. */
+struct buf *broker_scratch(struct broker *b, struct compress **c);
 /* Each id once in the life of the directory: taken from blocks of 1000 that are metadata records. */
 enum kafka_error broker_producer_id(struct broker *b, int64_t *id);
 /* Leader epoch of all partitions and coordinator epoch: the count of starts. */
 int32_t broker_epoch(const struct broker *b);
+/* What a request's current leader epoch deserves: NONE (-1 says nothing), FENCED_ or UNKNOWN_LEADER_EPOCH. */
+enum kafka_error broker_check_epoch(const struct broker *b, int32_t epoch);
 int32_t broker_node_id(const struct broker *b);
 /* Where clients reach us, as told by Metadata and FindCoordinator. */
 void broker_advertised(const struct broker *b, struct slice *host, int32_t *port);
@@ -136,6 +140,8 @@ void broker_api(struct broker *b, int16_t key, int16_t min, int16_t max, api_han
 bool broker_api_range(const struct broker *b, int16_t key, int16_t *min, int16_t *max);
 /* Writes the response header into rq->out; the handler then encodes the body behind it. */
 void reply_begin(struct request *rq);
+/* Both in one: the response m, at rq->version. What cannot be encoded closes the connection at reply_end. */
+void reply_body(struct request *rq, const struct wire_desc *d, const void *m);
 /* The reply is complete. It leaves in turn, when rq->lsn is durable; reply_end alone sets lsn to
  * broker_lsn() (safe default), reply_end_now does not wait (for what depends on durable state only). */
 void reply_end(struct request *rq);

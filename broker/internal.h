@@ -4,7 +4,7 @@
 #include "broker/broker.h"
 #include "broker/server.h"
 
-enum { PRODUCER_ID_BLOCK = 1000, PARTITIONS_MAX = 10000 };
+enum { PRODUCER_ID_BLOCK = 1000, PARTITIONS_MAX = 10000, SCRATCH_MAX = 128 << 20 };
 
 struct broker {
     struct env *env;
@@ -24,6 +24,8 @@ struct broker {
     uint64_t metadata_lsn;                     /* of the last metadata record */
     bool auto_create, recovering, recovered, closing, halted;
     int32_t num_partitions, offsets_partitions;
+    struct buf scratch; /* records of a compressed batch under check */
+    struct compress compress;
     struct list room_waits;
     struct env_task room_task;
     void (*closed)(void *user);

@@ -122,6 +122,14 @@ void reply_begin(struct request *rq)
         rq->out.failed = rc; /* compose() finds it */
 }
 
+void reply_body(struct request *rq, const struct wire_desc *d, const void *m)
+{
+    reply_begin(rq);
+    int rc = wire_encode(d, m, &rq->out, rq->version);
+    if (rc && !rq->out.failed)
+        rq->out.failed = rc;
+}
+
 static void finish(struct request *rq)
 {
     struct slot *t = slot_of(rq);

@@ -109,6 +109,11 @@ const struct topic_config_def *topic_config_find(struct slice name)
     return NULL;
 }
 
+bool topic_config_hidden(const struct topic_config_def *def)
+{
+    return !strncmp(def->name, "internal.", 9);
+}
+
 /* ---- checks ---- */
 
 static bool listed(const char *const *names, struct slice s)

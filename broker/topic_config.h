@@ -48,6 +48,8 @@ struct topic_settings {
 /* In the order of names; NULL behind the last. */
 const struct topic_config_def *topic_config_def(int i);
 const struct topic_config_def *topic_config_find(struct slice name);
+/* Taken, but not told unless set. */
+bool topic_config_hidden(const struct topic_config_def *def);
 /* Whether all names are known and all values possible: 0, or -ERR_INVALID with a text. */
 int topic_config_check(const struct conf *config, struct err *e) MUST_USE;
 /* The value in force, as text, and where it comes from. `space` may be used for it. */
