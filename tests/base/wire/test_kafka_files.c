@@ -78,7 +78,7 @@ static void check_batch(struct slice want, const struct batch_info *b, size_t po
 static void check_message(const struct wire_desc *d, struct slice s, struct slice want)
 {
     struct wire_in in = {s.p, s.n, &arena};
-    int16_t version;
+    int16_t version = 0;
     arena_reset(&arena);
     void *m = arena_alloc(&arena, d->size);
     assert_int_equal(wire_get_i16(&in, &version), 0);
