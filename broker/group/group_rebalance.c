@@ -38,7 +38,7 @@ static void session_begin(struct group_run *r, struct group_member *m)
 
 void group_join_answer(struct group_run *r, struct group_member *m, enum kafka_error error)
 {
-    if (!m->join_token)
+    if (!m->join_token || m->join_ready)
         return;
     m->join_ready = true;
     m->join_error = error;
@@ -48,7 +48,7 @@ void group_join_answer(struct group_run *r, struct group_member *m, enum kafka_e
 
 void group_sync_answer(struct group_run *r, struct group_member *m, enum kafka_error error)
 {
-    if (!m->sync_token)
+    if (!m->sync_token || m->sync_ready) /* the first answer stands */
         return;
     m->sync_ready = true;
     m->sync_error = error;
