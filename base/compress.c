@@ -1,7 +1,7 @@
 /* base/compress.c - dispatch over the codecs; gzip and zstd, whose libraries have contexts.
  *
- * gzip grows the output chunk by chunk. zstd decompresses in one piece into an output that doubles until
- * it fits: a stream would allocate the window that a hostile frame asks for. */
+ * gzip grows the output chunk by chunk. zstd decompresses in one piece into an output that doubles
+ * until it fits: a stream would allocate the window that a hostile frame asks for. */
 #include "base/compress.h"
 #include <stdlib.h>
 #include <zlib.h>

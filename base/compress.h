@@ -1,9 +1,9 @@
 /* base/compress.h - the codecs of record batches: gzip, snappy, lz4, zstd, and none.
  *
- * One call turns a whole payload into another, appended to a buf whose max bounds it: what would grow
- * beyond is -ERR_TOO_BIG, so a decompression bomb costs at most that. Written is what Java's clients
- * write; read is also what others write: bare snappy blocks, gzip of several members, lz4 frames with any
- * legal options but linked blocks and dictionaries, several zstd frames.
+ * One call turns a whole payload into another, appended to a buf whose max bounds it: what would
+ * grow beyond is -ERR_TOO_BIG, so a decompression bomb costs at most that. Written is what Java's
+ * clients write; read is also what others write: bare snappy blocks, gzip of several members, lz4
+ * frames with any legal options but linked blocks and dictionaries, several zstd frames.
  *
  * On an error the buf holds what it held before. */
 #ifndef ONCE_BASE_COMPRESS_H
@@ -18,8 +18,8 @@ const char *codec_name(int codec);
 /* The codec of that name, or -1. */
 int codec_by_name(struct slice name);
 
-/* The libraries' contexts, made at first use and kept, so that further calls allocate nothing (snappy's
- * library alone allocates in each call). Zero-initialised is empty. One user at a time. */
+/* The libraries' contexts, made at first use and kept, so that further calls allocate nothing
+ * (snappy's library alone allocates in each call). Zero-initialised is empty. One user at a time. */
 struct compress {
     void *deflate, *inflate;
     void *zstd_c, *zstd_d;
@@ -29,7 +29,8 @@ void compress_deinit(struct compress *c);
 /* Appends in, compressed, to out. c may be NULL: contexts for this call alone. 0, -ERR_TOO_BIG,
  * -ERR_NOMEM, -ERR_UNSUPPORTED (no such codec). */
 int compress_with(struct compress *c, int codec, struct slice in, struct buf *out) MUST_USE;
-/* Appends in, decompressed, to out. As above, and -ERR_CORRUPT when in is not what the codec writes. */
+/* Appends in, decompressed, to out. As above, and -ERR_CORRUPT when in is not what the codec
+ * writes. */
 int decompress_with(struct compress *c, int codec, struct slice in, struct buf *out) MUST_USE;
 
 static inline int compress_run(int codec, struct slice in, struct buf *out)

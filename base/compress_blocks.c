@@ -1,9 +1,9 @@
 /* base/compress_blocks.c - the framings around lz4's and snappy's blocks, as Java writes them.
  *
  * lz4: the standard frame with independent 64 KiB blocks, no sizes, no checksums. Read: version 1,
- * independent blocks of any size, block checksums checked, content size and content checksum skipped (the
- * batch has a CRC), anything behind the end mark left alone.
- * snappy: xerial's header and chunks of at most 32 KiB; read also as one bare block. */
+ * independent blocks of any size, block checksums checked, content size and content checksum
+ * skipped (the batch has a CRC), anything behind the end mark left alone. snappy: xerial's header
+ * and chunks of at most 32 KiB; read also as one bare block. */
 #include "base/bytes.h"
 #include "base/compress.h"
 #include <lz4.h>

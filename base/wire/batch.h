@@ -1,11 +1,13 @@
-/* base/wire/batch.h - record batches, format 2: the bytes of Produce and Fetch and of the segments.
+/* base/wire/batch.h - record batches, format 2: the bytes of Produce and Fetch and of the
+ * segments.
  *
- * Reading: batch_header tells what a batch is and how long; record_iter walks its records. Writing:
- * batch_writer appends records to a buf and closes the batch. In place: the setters below change what a
- * leader may change. batch_check.h has the leader's rules for batches that producers send.
+ * Reading: batch_header tells what a batch is and how long; record_iter walks its records.
+ * Writing: batch_writer appends records to a buf and closes the batch. In place: the setters below
+ * change what a leader may change. batch_check.h has the leader's rules for batches that producers
+ * send.
  *
- * Nothing allocates per record. Slices point into the batch, or into the scratch buffer of the iterator
- * when the batch is compressed. */
+ * Nothing allocates per record. Slices point into the batch, or into the scratch buffer of the
+ * iterator when the batch is compressed. */
 #ifndef ONCE_BASE_WIRE_BATCH_H
 #define ONCE_BASE_WIRE_BATCH_H
 #include "base/buf.h"
@@ -42,9 +44,10 @@ struct batch_info {
     size_t size; /* bytes of the whole batch */
 };
 
-/* Reads the header at the start of s. 0: the whole batch is in s. -ERR_SHORT: s ends inside it; if s
- * holds at least BATCH_HEADER bytes, b is filled all the same, if at least 12, b->size is set (else 0).
- * -ERR_UNSUPPORTED: another magic. -ERR_CORRUPT: a length, count or offset that cannot be. No CRC. */
+/* Reads the header at the start of s. 0: the whole batch is in s. -ERR_SHORT: s ends inside it; if
+ * s holds at least BATCH_HEADER bytes, b is filled all the same, if at least 12, b->size is set
+ * (else 0). -ERR_UNSUPPORTED: another magic. -ERR_CORRUPT: a length, count or offset that cannot
+ * be. No CRC. */
 int batch_header(struct slice s, struct batch_info *b) MUST_USE;
 /* Of a whole batch as batch_header accepted it. */
 bool batch_crc_ok(struct slice batch);
@@ -113,14 +116,15 @@ struct record_iter {
     int32_t left;
 };
 
-/* batch: whole, its CRC checked by the caller if it matters. scratch takes the records of a compressed
- * batch (emptied first; its max bounds them; may be NULL for uncompressed ones) and must live as long as
- * records are looked at. 0 or the errors of batch_header and decompress_with; -ERR_INVALID: a compressed
- * batch and no scratch. */
+/* batch: whole, its CRC checked by the caller if it matters. scratch takes the records of a
+ * compressed batch (emptied first; its max bounds them; may be NULL for uncompressed ones) and
+ * must live as long as records are looked at. 0 or the errors of batch_header and decompress_with;
+ * -ERR_INVALID: a compressed batch and no scratch. */
 int record_iter_init(struct record_iter *it, struct slice batch, struct buf *scratch) MUST_USE;
 int record_iter_init_with(struct record_iter *it, struct slice batch, struct buf *scratch,
                           struct compress *c) MUST_USE;
-/* 1: a record, 0: all have been read, -ERR_CORRUPT: malformed, or fewer or more than the header says. */
+/* 1: a record, 0: all have been read, -ERR_CORRUPT: malformed, or fewer or more than the header
+ * says. */
 int record_iter_next(struct record_iter *it, struct record *r) MUST_USE;
 
 struct header_iter {
@@ -133,8 +137,8 @@ int header_iter_next(struct header_iter *it, struct slice *key, struct slice *va
 /* The value of the last header of that name; false if there is none. */
 bool record_header(const struct record *r, const char *name, struct slice *value);
 
-/* The type of the control batch's first record (enum control_type, or another of Kafka's), and of an end
- * marker its coordinator epoch (0 for others). 0 or -ERR_CORRUPT. */
+/* The type of the control batch's first record (enum control_type, or another of Kafka's), and of
+ * an end marker its coordinator epoch (0 for others). 0 or -ERR_CORRUPT. */
 int batch_control_read(struct slice batch, int *type, int32_t *coordinator_epoch) MUST_USE;
 
 /* --- Writing --- */
@@ -163,8 +167,8 @@ struct batch_writer {
 /* Opens a batch at the end of out. 0, -ERR_TOO_BIG, -ERR_NOMEM. */
 int batch_writer_begin(struct batch_writer *w, struct buf *out,
                        const struct batch_writer_options *o);
-/* Adds a record; the first one's timestamp is the batch's base. -ERR_TOO_BIG (out's max, 2^31-1 bytes or
- * records), -ERR_NOMEM: the batch is as it was before. */
+/* Adds a record; the first one's timestamp is the batch's base. -ERR_TOO_BIG (out's max, 2^31-1
+ * bytes or records), -ERR_NOMEM: the batch is as it was before. */
 int batch_writer_add(struct batch_writer *w, int64_t timestamp, struct slice key,
                      struct slice value, const struct record_header *headers, int n_headers);
 /* Bytes of the batch so far, uncompressed. */
@@ -172,12 +176,13 @@ size_t batch_writer_size(const struct batch_writer *w);
 /* At most so many bytes does a record add. */
 size_t batch_record_bound(struct slice key, struct slice value, const struct record_header *headers,
                           int n_headers);
-/* Compresses, writes the header and the CRC. producer_id, epoch and base_sequence are -1 for none. An
- * error takes the whole batch off out again. */
+/* Compresses, writes the header and the CRC. producer_id, epoch and base_sequence are -1 for none.
+ * An error takes the whole batch off out again. */
 int batch_writer_finish(struct batch_writer *w, int64_t producer_id, int16_t epoch,
                         int32_t base_sequence);
 
-/* Appends the end marker of a transaction (BATCH_MARKER_SIZE bytes, base offset 0, leader epoch -1). */
+/* Appends the end marker of a transaction (BATCH_MARKER_SIZE bytes, base offset 0, leader epoch
+ * -1). */
 int batch_control_marker(struct buf *out, int64_t producer_id, int16_t epoch,
                          int32_t coordinator_epoch, bool commit, int64_t timestamp);
 #endif

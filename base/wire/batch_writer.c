@@ -1,8 +1,8 @@
 /* base/wire/batch_writer.c - builds record batches at the end of a buf.
  *
- * The header's room is kept free, records are put behind it, finish fills the header in. With a codec
- * the records are compressed into the scratch buffer and put back, so out never holds both. A record's
- * bytes are reserved once from its exact size; then writing cannot fail. */
+ * The header's room is kept free, records are put behind it, finish fills the header in. With a
+ * codec the records are compressed into the scratch buffer and put back, so out never holds both.
+ * A record's bytes are reserved once from its exact size; then writing cannot fail. */
 #include "base/bytes.h"
 #include "base/check.h"
 #include "base/wire/batch.h"

@@ -4,13 +4,13 @@
 -- A schema file calls
 --   api { name, key, versions, flexible = n }        the requests and responses of a key
 --   message { name, versions, flexible = n, fields } a struct with a codec
---   meta { name, type, versions, ... }               a message that is a record of the metadata partition
--- A field is { name, type, versions, options, fields of a struct }. Types: bool int8 int16 int32 int64
--- uuid string bytes records or the name of a struct, "[]" before it for an array, "?" behind it if it may
--- be null in each version that has it. Versions ("3", "3-5", "3+") are left out where they are the
--- parent's. Options: null (versions in which it may be null), default (else 0, "", [] or all defaults;
--- "null" for null), tag, ignorable (dropped at versions without it), rigid (never compact).
--- Any inconsistency is an error here, so that the tables need no checks at run time.
+--   meta { name, type, versions, ... }               a message that is a metadata record
+-- A field is { name, type, versions, options, fields of a struct }. Types: bool int8 int16 int32
+-- int64 uuid string bytes records or the name of a struct, "[]" before it for an array, "?" behind
+-- it if it may be null in each version that has it. Versions ("3", "3-5", "3+") are left out where
+-- they are the parent's. Options: null (versions in which it may be null), default (else 0, "", []
+-- or all defaults; "null" for null), tag, ignorable (dropped at versions without it), rigid (never
+-- compact). Any inconsistency is an error here, so that the tables need no checks at run time.
 
 local dir = arg[1] or (arg[0]:match("^(.*)/") or ".")
 local outdir = arg[2] or dir
@@ -34,9 +34,9 @@ local ctypes <const> = {
 local numbers <const> = { int8 = true, int16 = true, int32 = true, int64 = true }
 local field_options <const> = { null = 1, default = 1, tag = 1, ignorable = 1, rigid = 1 }
 local reserved <const> = {}
-for w in ([[auto break case char const continue default do double else enum extern float for goto if int
-  long register return short signed sizeof static struct switch typedef union unsigned void volatile
-  while inline restrict bool true false]]):gmatch("%a+") do
+for w in ([[auto break case char const continue default do double else enum extern float for goto
+  if int long register return short signed sizeof static struct switch typedef union unsigned void
+  volatile while inline restrict bool true false]]):gmatch("%a+") do
   reserved[w] = true
 end
 
@@ -180,7 +180,7 @@ end
 table.sort(apis, function(a, b) return a.key < b.key end)
 table.sort(metas, function(a, b) return a.type < b.type end)
 
--- Output --------------------------------------------------------------------------------------------
+-- Output --------------------------------------------------------------------------------
 
 local out
 local function put(fmt, ...)
@@ -207,8 +207,8 @@ end
 
 local function header()
   out = {}
-  put "/* base/wire/messages.h - the messages of the wire and of the disk as structs. Written by gen.lua from"
-  put " * schema/; the functions of each message are those of WIRE_MESSAGE_FUNCTIONS in wire.h. */"
+  put "/* base/wire/messages.h - the messages of the wire and of the disk as structs. Written by"
+  put " * gen.lua from schema/; the functions of each message are WIRE_MESSAGE_FUNCTIONS of wire.h. */"
   put "/* clang-format off */"
   put "#ifndef ONCE_BASE_WIRE_MESSAGES_H"
   put "#define ONCE_BASE_WIRE_MESSAGES_H"
@@ -248,7 +248,8 @@ local function header()
       end
       local decl = f.array and ("struct { %s *v; int32_t n; } %s;"):format(f.ctype, f.cname) or
         ("%s %s;"):format(f.ctype, f.cname)
-      put("    %s%s", (decl:gsub("%* v", "*v")), #notes > 0 and " /* " .. table.concat(notes, ", ") .. " */" or "")
+      local text = #notes > 0 and " /* " .. table.concat(notes, ", ") .. " */" or ""
+      put("    %s%s", decl, text)
     end
     put "};"
     put("%s(%s)", s.root and "WIRE_MESSAGE_FUNCTIONS" or "WIRE_STRUCT_FUNCTIONS", s.cname)

@@ -1,7 +1,7 @@
 /* base/wire/wire.c - defaults, the table of APIs, and the headers before requests and responses.
  *
- * The header's version follows from key and version, which are its own first bytes; so they are looked
- * at before the header is decoded. */
+ * The header's version follows from key and version, which are its own first bytes; so they are
+ * looked at before the header is decoded. */
 #include "base/check.h"
 #include "base/wire/messages.h"
 #include "base/wire/wire_table.h"

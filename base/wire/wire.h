@@ -1,14 +1,14 @@
 /* base/wire/wire.h - the codec of Kafka's messages: one walker over tables that gen.lua writes.
  *
- * A message is a C struct (messages.h) and a struct wire_desc, the table of its fields: place, type,
- * versions, tag, default. Decoding gives slices of the input and arrays of the caller's arena, so both
- * must outlive the struct; encoding appends to a buf. Every length is checked against what is left
- * before anything is allocated.
+ * A message is a C struct (messages.h) and a struct wire_desc, the table of its fields: place,
+ * type, versions, tag, default. Decoding gives slices of the input and arrays of the caller's
+ * arena, so both must outlive the struct; encoding appends to a buf. Every length is checked
+ * against what is left before anything is allocated.
  *
  * Failure: -ERR_SHORT when the input ends inside the message, -ERR_INVALID when it contradicts the
  * schema (null where none may be, a length below -1, a tagged field whose size is wrong),
- * -ERR_UNSUPPORTED for a version outside the table, -ERR_TOO_BIG when the arena's or the buf's limit
- * is reached. Whoever calls decides whether input left over is an error. */
+ * -ERR_UNSUPPORTED for a version outside the table, -ERR_TOO_BIG when the arena's or the buf's
+ * limit is reached. Whoever calls decides whether input left over is an error. */
 #ifndef ONCE_BASE_WIRE_WIRE_H
 #define ONCE_BASE_WIRE_WIRE_H
 #include "base/arena.h"
@@ -76,7 +76,8 @@ int wire_encode(const struct wire_desc *d, const void *m, struct buf *out,
                 int16_t version) MUST_USE;
 /* Bytes of the encoded form; 0 also when it cannot be encoded. */
 size_t wire_size(const struct wire_desc *d, const void *m, int16_t version);
-/* Appends m as JSON: the schema's names, bytes in hex, tagged fields only if not at their default. */
+/* Appends m as JSON: the schema's names, bytes in hex, tagged fields only if not at their
+ * default. */
 int wire_dump(const struct wire_desc *d, const void *m, struct buf *out, int16_t version);
 
 /* The typed face of a message; a struct inside one has only init. */
@@ -164,15 +165,16 @@ const struct wire_api *wire_api(int16_t key);
 /* All of them by ascending key; *n their number. */
 const struct wire_api *wire_apis(int *n);
 
-/* The header versions of an API's version; ApiVersions' response header is always 0. A key without a
- * codec is taken for flexible. */
+/* The header versions of an API's version; ApiVersions' response header is always 0. A key without
+ * a codec is taken for flexible. */
 int16_t wire_request_header_version(int16_t key, int16_t version);
 int16_t wire_response_header_version(int16_t key, int16_t version);
 
 struct request_header;
-/* Reads the header of a request, its version picked by the key and version inside. -ERR_UNSUPPORTED:
- * no codec for the key, or the version is outside it; key, version and correlation id are set then.
- * ApiVersions at any version passes (header 2 above ours and below 0): the caller answers it. */
+/* Reads the header of a request, its version picked by the key and version inside.
+ * -ERR_UNSUPPORTED: no codec for the key, or the version is outside it; key, version and
+ * correlation id are set then. ApiVersions at any version passes (header 2 above ours and below
+ * 0): the caller answers it. */
 int wire_request_header(struct request_header *h, struct wire_in *in) MUST_USE;
 int wire_request_header_put(struct buf *out, const struct request_header *h) MUST_USE;
 int wire_response_header_put(struct buf *out, int16_t key, int16_t version,

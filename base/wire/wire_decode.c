@@ -1,8 +1,9 @@
 /* base/wire/wire_decode.c - bytes into structs, by the tables.
  *
- * Happy path: fields in the order of the table, then (flexible versions) the tagged fields, each from
- * its own stretch of the input. An array is allocated only after its count is known to fit what is left
- * at the least size of its elements, so memory stays within a small multiple of the input. */
+ * Happy path: fields in the order of the table, then (flexible versions) the tagged fields, each
+ * from its own stretch of the input. An array is allocated only after its count is known to fit
+ * what is left at the least size of its elements, so memory stays within a small multiple of the
+ * input. */
 #include "base/check.h"
 #include "base/wire/wire_table.h"
 

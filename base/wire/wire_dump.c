@@ -1,7 +1,8 @@
 /* base/wire/wire_dump.c - a message as JSON, for eyes and for tests.
  *
- * Field names are the schema's. Bytes and record sets are hex, uuids have the form 8-4-4-4-12, what is
- * no UTF-8 in a string shows as U+FFFD. A tagged field at its default is left out, as on the wire. */
+ * Field names are the schema's. Bytes and record sets are hex, uuids have the form 8-4-4-4-12,
+ * what is no UTF-8 in a string shows as U+FFFD. A tagged field at its default is left out, as on
+ * the wire. */
 #include "base/wire/wire_table.h"
 #include <inttypes.h>
 

@@ -1,7 +1,7 @@
 /* base/wire/wire_encode.c - structs into bytes, by the tables.
  *
- * Two walks: the first adds up the size and finds whatever the version cannot hold, the second writes
- * into room that is reserved once and cannot fail. So nothing is appended on an error. */
+ * Two walks: the first adds up the size and finds whatever the version cannot hold, the second
+ * writes into room that is reserved once and cannot fail. So nothing is appended on an error. */
 #include "base/check.h"
 #include "base/wire/wire_table.h"
 

@@ -38,7 +38,8 @@ static inline size_t wire_c_size(const struct wire_field *f)
     return f->type == WIRE_STRUCT ? f->sub->size : size[f->type];
 }
 
-/* Whether the field's value is the schema's default; a null text that is never null counts as empty. */
+/* Whether the field's value is the schema's default; a null text that is never null counts as
+ * empty. */
 bool wire_is_default(const struct wire_field *f, const void *at);
 void wire_set_default(const struct wire_field *f, void *at);
 #endif

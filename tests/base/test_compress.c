@@ -1,5 +1,5 @@
-/* tests/base/test_compress.c - the codecs: round trips, the bytes Java writes, what others write, damage and
- * bombs. */
+/* tests/base/test_compress.c - the codecs: round trips, the bytes Java writes, what others write,
+ * damage and bombs. */
 #include "base/compress.h"
 #include <lz4frame.h>
 #include <setjmp.h>

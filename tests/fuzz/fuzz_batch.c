@@ -1,5 +1,5 @@
-/* tests/fuzz/fuzz_batch.c - record batches from strangers: read, validated as a leader does, and once more
- * with length and CRC put right, so that the records behind them are reached.
+/* tests/fuzz/fuzz_batch.c - record batches from strangers: read, validated as a leader does, and
+ * once more with length and CRC put right, so that the records behind them are reached.
  *
  * What the leader accepts must read to its end, and keep doing so after it was stamped. */
 #include "base/bytes.h"

@@ -1,4 +1,5 @@
-/* tests/fuzz/fuzz_compress.c - payloads that claim to be compressed. Input: the codec's byte, then the payload.
+/* tests/fuzz/fuzz_compress.c - payloads that claim to be compressed. Input: the codec's byte, then
+ * the payload.
  *
  * What decompresses must survive compression and decompression; nothing grows beyond the limit. */
 #include "base/check.h"

@@ -1,4 +1,5 @@
-/* tests/fuzz/fuzz_request.c - a frame as a broker gets it: header, then the body by key and version.
+/* tests/fuzz/fuzz_request.c - a frame as a broker gets it: header, then the body by key and
+ * version.
  *
  * What decodes must encode, and from then on keep its bytes. */
 #include "base/check.h"

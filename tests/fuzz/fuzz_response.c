@@ -1,7 +1,9 @@
-/* tests/fuzz/fuzz_response.c - responses as a client gets them, and the records of the internal topics.
+/* tests/fuzz/fuzz_response.c - responses as a client gets them, and the records of the internal
+ * topics.
  *
- * Input: int16 selector, int16 version, then the bytes. A selector below 1000 is an API key; from 1000 on the
- * disk records, from 1100 on the metadata records. What decodes must encode, and then keep its bytes. */
+ * Input: int16 selector, int16 version, then the bytes. A selector below 1000 is an API key; from
+ * 1000 on the disk records, from 1100 on the metadata records. What decodes must encode, and then
+ * keep its bytes. */
 #include "base/check.h"
 #include "base/wire/messages.h"
 

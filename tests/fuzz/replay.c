@@ -1,4 +1,5 @@
-/* tests/fuzz/replay.c - runs a fuzz target over the files of the folders given, as a test without a fuzzer.
+/* tests/fuzz/replay.c - runs a fuzz target over the files of the folders given, as a test without
+ * a fuzzer.
  *
  * A folder that is missing or empty is an error: it would prove nothing. */
 #include <dirent.h>

@@ -1,5 +1,5 @@
--- Records of __transaction_state, __consumer_offsets and of control batches. The keys and values of the
--- two topics begin with an int16 version that is not a field here.
+-- Records of __transaction_state, __consumer_offsets and of control batches. The keys and values of
+-- the two topics begin with an int16 version that is not a field here.
 message { "TransactionLogKey", "0",
   { "TransactionalId", "string" },
 }

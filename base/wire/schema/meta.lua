@@ -1,5 +1,5 @@
--- Records of the broker's own metadata partition. The key is the int16 type alone, or begins with it;
--- the value begins with an int16 version. Neither is a field here.
+-- Records of the broker's own metadata partition. The key is the int16 type alone, or begins with
+-- it; the value begins with an int16 version. Neither is a field here.
 meta { "MetaTopic", 1, "0", flexible = 0,
   { "Name", "string" },
   { "TopicId", "uuid" },

@@ -1,4 +1,5 @@
-/* tests/base/wire/test_batch_check.c - what a leader accepts from producers and with which error it refuses. */
+/* tests/base/wire/test_batch_check.c - what a leader accepts from producers and with which error
+ * it refuses. */
 #include "base/bytes.h"
 #include "base/wire/batch_check.h"
 #include "base/wire/kafka_error.h"

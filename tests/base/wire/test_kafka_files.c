@@ -1,5 +1,6 @@
-/* tests/base/wire/test_kafka_files.c - the segments that Kafka wrote: every batch and record as Kafka's own
- * decoding says, the records of the internal topics by schema and back to their bytes. */
+/* tests/base/wire/test_kafka_files.c - the segments that Kafka wrote: every batch and record as
+ * Kafka's own decoding says, the records of the internal topics by schema and back to their
+ * bytes. */
 #include "base/bytes.h"
 #include "base/wire/batch.h"
 #include "base/wire/messages.h"

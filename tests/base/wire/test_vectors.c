@@ -1,5 +1,5 @@
-/* tests/base/wire/test_vectors.c - each captured request and response: decoded, compared, encoded back,
- * and cut at every length. */
+/* tests/base/wire/test_vectors.c - each captured request and response: decoded, compared, encoded
+ * back, and cut at every length. */
 #include "base/wire/messages.h"
 #include "tests/base/wire/support_data.h"
 #include "tests/base/wire/support_json.h"

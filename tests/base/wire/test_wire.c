@@ -1,5 +1,5 @@
-/* tests/base/wire/test_wire.c - the rules of the codec, on random messages of every kind and version and
- * on single cases made by hand. */
+/* tests/base/wire/test_wire.c - the rules of the codec, on random messages of every kind and
+ * version and on single cases made by hand. */
 #include "base/wire/kafka_error.h"
 #include "base/wire/messages.h"
 #include "base/wire/wire_table.h"
