@@ -19,7 +19,8 @@ const char *codec_name(int codec);
 int codec_by_name(struct slice name);
 
 /* The libraries' contexts, made at first use and kept, so that further calls allocate nothing
- * (snappy's library alone allocates in each call). Zero-initialised is empty. One user at a time. */
+ * (snappy's library alone allocates in each call). Zero-initialised is empty. One user at a
+ * time. */
 struct compress {
     void *deflate, *inflate;
     void *zstd_c, *zstd_d;

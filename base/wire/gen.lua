@@ -208,7 +208,7 @@ end
 local function header()
   out = {}
   put "/* base/wire/messages.h - the messages of the wire and of the disk as structs. Written by"
-  put " * gen.lua from schema/; the functions of each message are WIRE_MESSAGE_FUNCTIONS of wire.h. */"
+  put " * gen.lua from schema/; WIRE_MESSAGE_FUNCTIONS of wire.h are the functions of each. */"
   put "/* clang-format off */"
   put "#ifndef ONCE_BASE_WIRE_MESSAGES_H"
   put "#define ONCE_BASE_WIRE_MESSAGES_H"

@@ -1,5 +1,5 @@
 /* base/wire/messages.h - the messages of the wire and of the disk as structs. Written by
- * gen.lua from schema/; the functions of each message are WIRE_MESSAGE_FUNCTIONS of wire.h. */
+ * gen.lua from schema/; WIRE_MESSAGE_FUNCTIONS of wire.h are the functions of each. */
 /* clang-format off */
 #ifndef ONCE_BASE_WIRE_MESSAGES_H
 #define ONCE_BASE_WIRE_MESSAGES_H
