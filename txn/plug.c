@@ -143,9 +143,10 @@ static int plug_snapshot_load(void *self, struct partition *p, int64_t offset, s
     return producer_state_load(state_of(p), bytes);
 }
 
+/* Nothing at all says that there are no producers, and saves the file. */
 static int plug_snapshot_save(void *self, struct partition *p, int64_t offset, struct buf *out)
 {
-    return producer_state_save(state_of(p), out);
+    return producer_state_durable_count(state_of(p)) ? producer_state_save(state_of(p), out) : 0;
 }
 
 /* ---- what readers see ---- */

@@ -45,7 +45,7 @@ static void forget_all(struct producer_state *ps)
     idmap_deinit(&ps->entries);
     idmap_init(&ps->entries);
     list_init(&ps->open);
-    ps->n_staged = 0;
+    ps->n_staged = ps->n_durable = 0;
 }
 
 void producer_state_deinit(struct producer_state *ps)
@@ -59,6 +59,11 @@ void producer_state_deinit(struct producer_state *ps)
 uint32_t producer_state_count(const struct producer_state *ps)
 {
     return ps->entries.m.n;
+}
+
+uint32_t producer_state_durable_count(const struct producer_state *ps)
+{
+    return ps->n_durable;
 }
 
 static struct producer_entry *entry_find(const struct producer_state *ps, int64_t producer_id)
@@ -217,6 +222,7 @@ static void durable_apply(struct producer_state *ps, struct producer_entry *e,
 {
     int64_t first = e->durable.txn_first;
 
+    ps->n_durable += e->durable.epoch < 0;
     view_apply(&e->durable, b);
     if (first < 0 && e->durable.txn_first >= 0) {
         list_push(&ps->open, &e->open);
@@ -322,6 +328,7 @@ uint32_t producer_state_expire(struct producer_state *ps, int64_t now_ms, int64_
         if (e->n_pending || e->staged.txn_first >= 0 || e->durable.txn_first >= 0 ||
             now_ms - e->staged.timestamp < idle_ms)
             continue;
+        ps->n_durable -= e->durable.epoch >= 0;
         idmap_del(&ps->entries, (uint64_t)e->producer_id);
         free(e);
         n++;
@@ -383,6 +390,7 @@ int producer_state_save(const struct producer_state *ps, struct buf *out)
         snapshot_entry(to, e);
         n++;
     }
+    DCHECK(n == ps->n_durable);
     unsigned char *head = out->p + start;
     put_be16(head, 1);
     put_be32(head + 6, n);
@@ -412,6 +420,7 @@ static int entry_load(struct producer_state *ps, const unsigned char *p)
     if (c.last_offset >= 0)
         v->batches[v->n++] = c;
     e->staged = *v;
+    ps->n_durable++;
     if (v->txn_first < 0)
         return 0;
     /* Entries come in any order; the list is by first offset. */

@@ -50,6 +50,7 @@ struct producer_state {
     struct list open;              /* durable view: entries by first offset of their transaction */
     struct producer_batch *staged; /* ring of what is staged and not yet durable, oldest first */
     uint32_t staged_at, n_staged, staged_cap;
+    uint32_t n_durable; /* entries that the durable view holds */
     uint64_t mutations;
 };
 
@@ -82,6 +83,8 @@ int64_t producer_state_stable(const struct producer_state *ps, int64_t high_wate
 /* Is a transaction of that producer open, staged view included? */
 bool producer_state_open(const struct producer_state *ps, int64_t producer_id);
 uint32_t producer_state_count(const struct producer_state *ps);
+/* Those that a snapshot would hold. */
+uint32_t producer_state_durable_count(const struct producer_state *ps);
 /* Forgets producers without a batch or marker for `idle_ms` that have no open transaction; returns how many. */
 uint32_t producer_state_expire(struct producer_state *ps, int64_t now_ms, int64_t idle_ms);
 
