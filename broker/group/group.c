@@ -5,7 +5,7 @@
 #include "broker/group/group_impl.h"
 #include <stdlib.h>
 
-enum { SESSION_MIN_MS = 6000, SESSION_MAX_MS = 1800000 };
+enum { SESSION_MIN_MS = 6000, SESSION_MAX_MS = 1800000, PENDING_MAX = 10000 };
 
 int group_init(struct group *g, struct slice id, const struct group_options *options)
 {
@@ -141,7 +141,7 @@ static void join_add(struct group_run *r, struct slice id)
 /* Version 4 and up: come back with the id that is given now, so that a lost answer leaves no ghost. */
 static void join_pending(struct group_run *r)
 {
-    struct group_pending *p = malloc(sizeof *p);
+    struct group_pending *p = r->g->pending.n < PENDING_MAX ? malloc(sizeof *p) : NULL;
     if (!p || map_put(&r->g->pending, r->ev->fresh_id, p) != 0) {
         free(p);
         join_refuse(r, KAFKA_COORDINATOR_NOT_AVAILABLE);
