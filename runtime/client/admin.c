@@ -152,7 +152,8 @@ static void create_end(struct admin_op *a, int res, const struct err *e)
 void admin_create_topic(struct client *c, struct create_topic *op)
 {
     op->op = (struct admin_op){.answer = create_answer, .end = create_end};
-    op->op.call = (struct call){.api = API_CREATE_TOPICS, .to = CALL_CONTROLLER, .encode = put_create};
+    op->op.call =
+        (struct call){.api = API_CREATE_TOPICS, .to = CALL_CONTROLLER, .encode = put_create};
     op_start(c, &op->op, op->timeout_ms);
 }
 
@@ -184,8 +185,8 @@ static int delete_answer(struct admin_op *a, struct wire_in *in, int16_t version
 
     if (rc || m.responses.n != 1)
         return rc ? rc : -ERR_INVALID;
-    return judge(a, "topic", op->topic, m.responses.v[0].error_code,
-                 m.responses.v[0].error_message, e);
+    return judge(a, "topic", op->topic, m.responses.v[0].error_code, m.responses.v[0].error_message,
+                 e);
 }
 
 static void delete_end(struct admin_op *a, int res, const struct err *e)
@@ -197,7 +198,8 @@ static void delete_end(struct admin_op *a, int res, const struct err *e)
 void admin_delete_topic(struct client *c, struct delete_topic *op)
 {
     op->op = (struct admin_op){.answer = delete_answer, .end = delete_end};
-    op->op.call = (struct call){.api = API_DELETE_TOPICS, .to = CALL_CONTROLLER, .encode = put_delete};
+    op->op.call =
+        (struct call){.api = API_DELETE_TOPICS, .to = CALL_CONTROLLER, .encode = put_delete};
     op_start(c, &op->op, op->timeout_ms);
 }
 
@@ -272,7 +274,8 @@ static int put_list_offset(struct call *call, struct buf *out, int16_t version)
     return list_offsets_request_encode(&m, out, version);
 }
 
-static int list_offset_answer(struct admin_op *a, struct wire_in *in, int16_t version, struct err *e)
+static int list_offset_answer(struct admin_op *a, struct wire_in *in, int16_t version,
+                              struct err *e)
 {
     struct list_offset *op = list_entry(a, struct list_offset, op);
     struct list_offsets_response_list_offsets_partition_response *p;
@@ -458,7 +461,8 @@ static void describe_end(struct admin_op *a, int res, const struct err *e)
 void admin_describe_config(struct client *c, struct describe_config *op)
 {
     op->op = (struct admin_op){.answer = describe_answer, .end = describe_end};
-    op->op.call = (struct call){.api = API_DESCRIBE_CONFIGS, .to = CALL_ANY, .encode = put_describe};
+    op->op.call =
+        (struct call){.api = API_DESCRIBE_CONFIGS, .to = CALL_ANY, .encode = put_describe};
     op_start(c, &op->op, op->timeout_ms);
 }
 

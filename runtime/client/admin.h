@@ -68,7 +68,8 @@ struct fetch_offset_entry {
     int32_t leader_epoch;  /* out */
     struct slice metadata; /* out; in op->arena */
 };
-struct fetch_offsets { /* OffsetFetch; stable: waits until no transaction is pending on any of them */
+struct
+    fetch_offsets { /* OffsetFetch; stable: waits until no transaction is pending on any of them */
     struct slice group;
     bool stable;
     struct fetch_offset_entry *v;

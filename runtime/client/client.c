@@ -64,13 +64,26 @@ int client_lane(struct client *c)
 
 void client_lane_close(struct client *c, int lane)
 {
-    LIST_EACH(l, &c->nodes) {
+    LIST_EACH (l, &c->nodes) {
         struct node *n = list_entry(l, struct node, link);
-        LIST_EACH_SAFE(kl, tmp, &n->peers) {
+        LIST_EACH_SAFE (kl, tmp, &n->peers) {
             struct peer *k = list_entry(kl, struct peer, link);
             if (k->lane == lane && lane != 0 && !k->discard)
                 peer_shut(k);
         }
+    }
+}
+
+void client_lane_cut(struct client *c, int32_t node, int lane)
+{
+    struct node *n = client_node(c, node);
+
+    if (!n)
+        return;
+    LIST_EACH_SAFE (l, tmp, &n->peers) {
+        struct peer *k = list_entry(l, struct peer, link);
+        if (k->lane == lane && !k->discard)
+            peer_shut(k);
     }
 }
 
@@ -91,7 +104,7 @@ bool client_is_once(const struct client *c)
 
 struct node *client_node(struct client *c, int32_t id)
 {
-    LIST_EACH(l, &c->nodes) {
+    LIST_EACH (l, &c->nodes) {
         struct node *n = list_entry(l, struct node, link);
         if (n->id == id && id >= 0)
             return n;
@@ -101,7 +114,7 @@ struct node *client_node(struct client *c, int32_t id)
 
 struct node *client_node_at(struct client *c, const char *address)
 {
-    LIST_EACH(l, &c->nodes) {
+    LIST_EACH (l, &c->nodes) {
         struct node *n = list_entry(l, struct node, link);
         if (strcmp(n->address, address) == 0)
             return n;
@@ -129,7 +142,7 @@ static struct node *node_new(struct client *c, int32_t id, const char *address)
 
 static void node_free(struct node *n)
 {
-    LIST_EACH_SAFE(l, tmp, &n->peers)
+    LIST_EACH_SAFE (l, tmp, &n->peers)
         peer_free(list_entry(l, struct peer, link));
     list_remove(&n->link);
     free(n->address);
@@ -142,7 +155,7 @@ static void node_moved(struct node *n, char *address)
     free(n->address);
     n->address = address;
     n->known = false;
-    LIST_EACH_SAFE(l, tmp, &n->peers)
+    LIST_EACH_SAFE (l, tmp, &n->peers)
         peer_shut(list_entry(l, struct peer, link));
 }
 
@@ -267,7 +280,7 @@ static void deliver(struct client *c)
 
 static void resolve(struct client *c)
 {
-    LIST_EACH_SAFE(l, tmp, &c->waiting) {
+    LIST_EACH_SAFE (l, tmp, &c->waiting) {
         struct call *call = list_entry(l, struct call, link);
         int res = 0;
         struct node *n = topology_resolve(c, call, &res);
@@ -314,7 +327,8 @@ static int parse_bootstrap(struct client *c, const char *list, struct err *e)
         if (!colon || colon == p ||
             parse_i64(slice_of(colon + 1, n - (size_t)(colon + 1 - p)), &port) || port <= 0 ||
             port > 65535)
-            return err_set(e, ERR_INVALID, "broker address \"%.*s\": expected HOST:PORT", (int)n, p);
+            return err_set(e, ERR_INVALID, "broker address \"%.*s\": expected HOST:PORT", (int)n,
+                           p);
         memcpy(address, p, n);
         address[n] = 0;
         if (!client_node_at(c, address) && !node_new(c, -1, address))
@@ -367,9 +381,9 @@ void client_close(struct client *c, void (*done)(void *user), void *user)
     env_timer_stop(c->env, &c->timer);
     while ((l = list_first(&c->waiting)))
         client_finish(c, list_entry(l, struct call, link), -ERR_CANCELED);
-    LIST_EACH(nl, &c->nodes) {
+    LIST_EACH (nl, &c->nodes) {
         struct node *n = list_entry(nl, struct node, link);
-        LIST_EACH_SAFE(kl, tmp, &n->peers) {
+        LIST_EACH_SAFE (kl, tmp, &n->peers) {
             struct peer *k = list_entry(kl, struct peer, link);
             peer_shut(k);
         }
@@ -392,7 +406,7 @@ void client_free(struct client *c)
         env_timer_stop(c->env, &call->timer);
         call->state = CALL_IDLE;
     }
-    LIST_EACH_SAFE(nl, tmp, &c->nodes)
+    LIST_EACH_SAFE (nl, tmp, &c->nodes)
         node_free(list_entry(nl, struct node, link));
     topology_deinit(c);
     while ((l = list_first(&c->free_flights))) {

@@ -15,8 +15,8 @@
 
 struct client;
 struct client_options {
-    const char *bootstrap; /* HOST:PORT,HOST:PORT */
-    const char *client_id; /* "once" */
+    const char *bootstrap;       /* HOST:PORT,HOST:PORT */
+    const char *client_id;       /* "once" */
     uint32_t request_timeout_ms; /* 30 s when 0 */
     uint32_t retry_backoff_ms;   /* 20 ms when 0, doubled up to 1 s */
 };
@@ -39,11 +39,12 @@ struct call {
     /* in; slices must live until done */
     int16_t api;
     enum call_target to;
-    struct slice name; /* topic, group or transactional id */
-    int32_t partition; /* CALL_LEADER: of name; CALL_NODE: the node id */
+    struct slice name;   /* topic, group or transactional id */
+    int32_t partition;   /* CALL_LEADER: of name; CALL_NODE: the node id */
     int16_t version_max; /* 0: the highest both sides know */
-    uint32_t timeout_ms; /* overall, retries of connecting included; 0: the client's. UINT32_MAX: none */
-    bool once;           /* send at most once: no resend after the bytes may have left */
+    uint32_t
+        timeout_ms; /* overall, retries of connecting included; 0: the client's. UINT32_MAX: none */
+    bool once;      /* send at most once: no resend after the bytes may have left */
     /* Patience with one try once it is sent; then the connection counts as dead. 0: a third of the
      * client's request timeout. A call that the broker parks must allow for that. */
     uint32_t attempt_ms;
@@ -92,7 +93,7 @@ struct client_topic {
 const struct client_topic *client_topic(struct client *c, struct slice name);
 struct topic_lookup {
     struct slice name;
-    bool create; /* allow auto-creation */
+    bool create;         /* allow auto-creation */
     uint32_t timeout_ms; /* 0: the client's request timeout */
     /* 0: exists and every partition has a leader. -ERR_NOT_FOUND: does not exist. -ERR_TIMEOUT,
      * -ERR_CANCELED, -ERR_ACCESS, -ERR_INVALID (not a legal name). t may be NULL on errors. */

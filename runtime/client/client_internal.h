@@ -11,9 +11,9 @@
 #include <stdlib.h>
 
 enum {
-    API_KEYS = 64,                /* keys below it are known to nodes */
-    RECV_BYTES = 64 << 10,        /* first block of a connection */
-    FRAME_BYTES_MAX = 256 << 20,  /* a longer answer costs the connection */
+    API_KEYS = 64,               /* keys below it are known to nodes */
+    RECV_BYTES = 64 << 10,       /* first block of a connection */
+    FRAME_BYTES_MAX = 256 << 20, /* a longer answer costs the connection */
     REQUEST_BYTES_MAX = 256 << 20,
     FLUSH_BYTES = 1 << 20, /* encoded ahead of what the socket took */
     BACKOFF_MAX_MS = 1000,
@@ -55,7 +55,8 @@ struct peer {
     struct block *in; /* [in_at, in_n) is received and not yet handled */
     size_t in_at, in_n;
     struct env_task flush;
-    struct env_timer timer; /* DOWN: try again; CONNECTING, VERSIONS: give up; READY: the peer is silent */
+    struct env_timer
+        timer; /* DOWN: try again; CONNECTING, VERSIONS: give up; READY: the peer is silent */
     uint64_t retry_at, backoff; /* ns */
 };
 struct flight {
@@ -138,6 +139,8 @@ struct node *client_node_learn(struct client *c, int32_t id, struct slice host, 
 void client_return(struct client *c, struct list *calls);
 struct flight *client_flight_new(struct client *c);
 void client_flight_free(struct client *c, struct flight *f);
+/* Ends the lane's connection to this node; a call on it ends, or goes elsewhere, as after a cut. */
+void client_lane_cut(struct client *c, int32_t node, int lane);
 void client_watch_add(struct client *c, struct client_watch *w);
 
 /* peer.c */

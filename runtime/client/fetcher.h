@@ -10,13 +10,14 @@
 struct fetcher;
 struct fetcher_options {
     bool read_committed;
-    uint32_t max_wait_ms;  /* 500 when 0 */
-    uint32_t min_bytes;    /* 1 when 0 */
-    uint32_t max_bytes;    /* of one answer: 8 MiB when 0 */
+    uint32_t max_wait_ms;         /* 500 when 0 */
+    uint32_t min_bytes;           /* 1 when 0 */
+    uint32_t max_bytes;           /* of one answer: 8 MiB when 0 */
     uint32_t partition_max_bytes; /* 1 MiB when 0 */
-    uint32_t buffered_max; /* fetched and not yet polled, of a partition: 2 answers */
+    uint32_t buffered_max;        /* answers not yet polled, of a partition: 2 when 0 */
     void *user;
-    void (*ready)(void *user); /* records wait to be polled, or a position moved, or an error waits */
+    void (*ready)(
+        void *user); /* records wait to be polled, or a position moved, or an error waits */
 };
 struct fetched {
     struct slice topic;
@@ -24,15 +25,18 @@ struct fetched {
     int32_t leader_epoch;
     int64_t offset, timestamp;
     struct slice key, value;
-    struct slice headers; /* raw, for n_headers; read with record_header_next of base/wire/batch.h */
+    struct slice headers; /* raw, for n_headers; read with header_iter of base/wire/batch.h:
+                           * struct header_iter it = {f.headers, f.n_headers} */
     int32_t n_headers;
     void *user; /* the partition's, as given at add */
 };
 
 int fetcher_open(struct fetcher **f, struct client *c, const struct fetcher_options *o);
+/* Before client_free. */
 void fetcher_free(struct fetcher *f);
 /* Adds a partition to read from `offset` on. -ERR_EXISTS. */
-int fetcher_add(struct fetcher *f, struct slice topic, int32_t partition, int64_t offset, void *user);
+int fetcher_add(struct fetcher *f, struct slice topic, int32_t partition, int64_t offset,
+                void *user);
 void fetcher_remove(struct fetcher *f, struct slice topic, int32_t partition);
 /* Drops what is buffered and reads from offset on. */
 void fetcher_seek(struct fetcher *f, struct slice topic, int32_t partition, int64_t offset);

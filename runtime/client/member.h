@@ -46,7 +46,7 @@ struct assign_topic {
     int32_t n_partitions;
 };
 /* each(user, member index, topic index, partition), members' partitions ascending. */
-void assign_range(const struct assign_member *members, int n_members, const struct assign_topic *topics,
-                  int n_topics, void (*each)(void *user, int member, int topic, int32_t partition),
-                  void *user);
+void assign_range(const struct assign_member *members, int n_members,
+                  const struct assign_topic *topics, int n_topics,
+                  void (*each)(void *user, int member, int topic, int32_t partition), void *user);
 #endif

@@ -39,7 +39,7 @@ static void arm_patience(struct peer *k)
 {
     uint64_t at = UINT64_MAX;
 
-    LIST_EACH(l, &k->flights) {
+    LIST_EACH (l, &k->flights) {
         struct flight *f = list_entry(l, struct flight, link);
         if (f->give_up_at < at)
             at = f->give_up_at;
@@ -85,7 +85,8 @@ static void flight_start(struct peer *k, struct flight *f, struct call *call, in
 
     if (call && call->attempt_ms)
         patience = call->attempt_ms == UINT32_MAX ? UINT64_MAX : ENV_MS(call->attempt_ms);
-    *f = (struct flight){.call = call, .correlation = c->correlation, .api = api, .version = version};
+    *f = (struct flight){
+        .call = call, .correlation = c->correlation, .api = api, .version = version};
     f->give_up_at = patience == UINT64_MAX ? UINT64_MAX : c->env->now + patience;
     c->correlation = (c->correlation + 1) & INT32_MAX;
     list_push(&k->flights, &f->link);
@@ -227,8 +228,8 @@ static void got_versions(struct peer *k, struct wire_in *in, int16_t version)
     if (rc == 0 && m.error_code != KAFKA_NONE)
         rc = -ERR_UNSUPPORTED;
     if (rc) {
-        env_warn(k->client->env, "client: %s: no usable answer to ApiVersions: %s", k->node->address,
-                 err_text(rc));
+        env_warn(k->client->env, "client: %s: no usable answer to ApiVersions: %s",
+                 k->node->address, err_text(rc));
         peer_down(k, rc);
         return;
     }
@@ -349,8 +350,7 @@ static void peer_recv(struct peer *k)
         peer_down(k, rc);
         return;
     }
-    env_recv(&k->op_recv, &k->stream,
-             (struct span){k->in->bytes + k->in_n, k->in->cap - k->in_n});
+    env_recv(&k->op_recv, &k->stream, (struct span){k->in->bytes + k->in_n, k->in->cap - k->in_n});
 }
 
 /* ---- up and down ---- */
@@ -443,7 +443,8 @@ static void peer_down(struct peer *k, int res)
     CHECK(k->state != PEER_DOWN);
     if (k->state == PEER_SHUT)
         return;
-    env_debug(c->env, "client: %s: connection %d down: %s", k->node->address, k->lane, err_text(res));
+    env_debug(c->env, "client: %s: connection %d down: %s", k->node->address, k->lane,
+              err_text(res));
     k->state = PEER_SHUT;
     env_timer_stop(c->env, &k->timer);
     env_task_stop(&k->flush);
@@ -467,7 +468,7 @@ static void fire(struct env_timer *t)
     case PEER_READY: break;
     case PEER_SHUT: return;
     }
-    LIST_EACH(l, &k->flights) {
+    LIST_EACH (l, &k->flights) {
         if (list_entry(l, struct flight, link)->give_up_at > now)
             continue;
         env_warn(k->client->env, "client: %s: no answer; reconnecting", k->node->address);
@@ -481,7 +482,7 @@ struct peer *peer_get(struct client *c, struct node *n, int lane)
 {
     struct peer *k;
 
-    LIST_EACH(l, &n->peers) {
+    LIST_EACH (l, &n->peers) {
         k = list_entry(l, struct peer, link);
         if (k->lane == lane && !k->discard)
             return k;

@@ -10,7 +10,7 @@
 
 struct producer;
 struct producer_options {
-    struct slice transactional_id; /* null: idempotent only */
+    struct slice transactional_id;   /* null: idempotent only */
     uint32_t transaction_timeout_ms; /* 10 s when 0 */
     uint32_t linger_ms, batch_bytes; /* 5 ms, 256 KiB when 0 */
     uint32_t delivery_timeout_ms;    /* 120 s when 0 */
@@ -34,17 +34,21 @@ struct producer_record {
 };
 
 int producer_open(struct producer **p, struct client *c, const struct producer_options *o);
+/* Before client_free. */
 void producer_free(struct producer *p);
 /* InitProducerId (with a transactional id: aborts what an older incarnation left, fences it). Retries until
- * the deadline. Also the way back after an unknown outcome: without producer id. */
+ * the deadline (delivery timeout). Also the way back after an unknown outcome, -ERR_FENCED or to leave an
+ * open transaction: always without producer id, everything held is dropped. Whoever waits for another step
+ * is not called back any more. -ERR_TIMEOUT: call it again. -ERR_BROKER: of no use. */
 void producer_init_id(struct producer *p, producer_done done, void *user);
-/* Local. -ERR_STATE when one is open. */
+/* Local. -ERR_STATE when one is open or ends; -ERR_FENCED: producer_init_id first. */
 int producer_begin(struct producer *p);
 bool producer_in_txn(const struct producer *p);
 /* Copies the record into its partition's batch. 0; -ERR_LIMIT: buffer full, wait for room; -ERR_TOO_BIG;
- * -ERR_ABORTABLE, -ERR_FENCED: what happened before. */
+ * -ERR_ABORTABLE, -ERR_FENCED, -ERR_BROKER: what happened before; -ERR_STATE: no transaction is open. */
 int producer_send(struct producer *p, const struct producer_record *r);
-/* Done when every record sent so far is acknowledged, or with the first failure. */
+/* Done when every record sent so far is acknowledged, or with the first failure since the last flush. One
+ * at a time. */
 void producer_flush(struct producer *p, producer_done done, void *user);
 
 struct txn_offset {
@@ -58,13 +62,14 @@ struct group_identity { /* as of the poll that gave the records: never a newer o
     struct slice group, member, instance;
     int32_t generation;
 };
-/* TxnOffsetCommit, with what must go before it. Everything is copied. -ERR_ABORTABLE: membership lost or the
- * like: abort. */
+/* One at a time. TxnOffsetCommit, with what must go before it. Everything is copied. -ERR_ABORTABLE: membership lost or the
+ * like: abort. -ERR_FENCED, -ERR_BROKER, -ERR_STATE (no transaction). */
 void producer_send_offsets(struct producer *p, const struct group_identity *g,
                            const struct txn_offset *offsets, int n, producer_done done, void *user);
 /* EndTxn. Commit: the caller has flushed. 0: decided as asked; -ERR_ABORTABLE: definitely not committed,
  * abort; -ERR_UNKNOWN_OUTCOME: not known and asking did not help: producer_init_id, drop all, let the
- * stable offset decide; -ERR_FENCED. A transaction without records and offsets ends locally. */
+ * stable offset decide; -ERR_FENCED; -ERR_STATE: no transaction, or a commit with records not
+ * acknowledged. An abort ends a flush and a send_offsets under way without their done. A transaction without records and offsets ends locally. */
 void producer_end(struct producer *p, bool commit, producer_done done, void *user);
 int64_t producer_id(const struct producer *p);
 int16_t producer_epoch(const struct producer *p);

@@ -67,8 +67,8 @@ bool topology_leader(struct client *c, struct slice topic, int32_t partition, in
 
     if (!t)
         return false;
-    if (t->known && !t->stale && partition < t->t.n_partitions &&
-        t->parts[partition].leader >= 0 && client_node(c, t->parts[partition].leader)) {
+    if (t->known && !t->stale && partition < t->t.n_partitions && t->parts[partition].leader >= 0 &&
+        client_node(c, t->parts[partition].leader)) {
         *leader = t->parts[partition].leader;
         *epoch = t->parts[partition].leader_epoch;
         return true;
@@ -183,7 +183,7 @@ static struct node *coordinator_node(struct client *c, const struct call *call, 
 
 static bool usable(const struct node *n)
 {
-    LIST_EACH(l, &n->peers) {
+    LIST_EACH (l, &n->peers) {
         struct peer *k = list_entry(l, struct peer, link);
         if (k->lane == 0 && k->state == PEER_READY)
             return true;
@@ -193,7 +193,7 @@ static bool usable(const struct node *n)
 
 static uint64_t retry_at(const struct node *n)
 {
-    LIST_EACH(l, &n->peers) {
+    LIST_EACH (l, &n->peers) {
         struct peer *k = list_entry(l, struct peer, link);
         if (k->lane == 0)
             return k->state == PEER_SHUT || k->state == PEER_DOWN ? k->retry_at : 0;
@@ -206,7 +206,7 @@ static struct node *any_node(struct client *c)
 {
     struct node *best = NULL;
 
-    LIST_EACH(l, &c->nodes) {
+    LIST_EACH (l, &c->nodes) {
         struct node *n = list_entry(l, struct node, link);
         if (n->present && usable(n))
             return n;
@@ -347,7 +347,7 @@ static void lookups_decide(struct client *c)
     /* A done may add and cancel lookups: begin anew after each. */
     while (again) {
         again = false;
-        LIST_EACH(l, &c->lookups) {
+        LIST_EACH (l, &c->lookups) {
             struct call *call = list_entry(l, struct call, link);
             if (lookup_decided(c, list_entry(call, struct topic_lookup, call))) {
                 again = true;
@@ -365,9 +365,9 @@ static bool choose(struct client *c, bool *again)
     bool any = false;
 
     c->meta_create = false;
-    MAP_EACH(e, &c->topics)
+    MAP_EACH (e, &c->topics)
         ((struct topic *)e->value)->asked = false;
-    LIST_EACH(l, &c->lookups) {
+    LIST_EACH (l, &c->lookups) {
         struct topic_lookup *k =
             list_entry(list_entry(l, struct call, link), struct topic_lookup, call);
         struct topic *t = topic_get(c, k->name);
@@ -377,7 +377,7 @@ static bool choose(struct client *c, bool *again)
         c->meta_create |= k->create;
         t->asked |= k->create;
     }
-    MAP_EACH(k, &c->topics) {
+    MAP_EACH (k, &c->topics) {
         struct topic *t = k->value;
         if (!c->meta_create)
             t->asked = t->stale;
@@ -416,7 +416,7 @@ void topology_pump(struct client *c)
     if (c->meta_nodes)
         c->meta_nodes_n = c->meta_n;
     c->meta_nodes = false;
-    MAP_EACH(e, &c->topics) {
+    MAP_EACH (e, &c->topics) {
         struct topic *t = e->value;
         if (t->asked)
             t->asked_n = c->meta_n;
@@ -439,7 +439,7 @@ static int put_metadata(struct call *call, struct buf *out, int16_t version)
     m.topics.v = calloc(c->topics.n + 1, sizeof *m.topics.v);
     if (!m.topics.v)
         return -ERR_NOMEM;
-    MAP_EACH(e, &c->topics) {
+    MAP_EACH (e, &c->topics) {
         struct topic *t = e->value;
         if (!t->asked)
             continue;
@@ -480,7 +480,7 @@ static int fill_topic(struct topic *t, const struct metadata_response_metadata_r
 
 static void learn(struct client *c, const struct metadata_response *m)
 {
-    LIST_EACH(l, &c->nodes) {
+    LIST_EACH (l, &c->nodes) {
         struct node *n = list_entry(l, struct node, link);
         n->present = n->id < 0 || m->brokers.n == 0;
     }
@@ -515,11 +515,11 @@ static void got_metadata(struct call *call, int res, struct wire_in *in, int16_t
         learn(c, &m);
     else
         env_warn(c->env, "client: no metadata: %s", err_text(res));
-    MAP_EACH(e, &c->topics)
+    MAP_EACH (e, &c->topics)
         ((struct topic *)e->value)->asked = false;
     if (!res) {
         lookups_decide(c);
-        LIST_EACH_SAFE(l, tmp, &c->watches) {
+        LIST_EACH_SAFE (l, tmp, &c->watches) {
             struct client_watch *w = list_entry(l, struct client_watch, link);
             w->changed(w);
         }
@@ -555,14 +555,14 @@ void topology_deinit(struct client *c)
         struct call *call = list_entry(l, struct call, link);
         client_topic_cancel(c, list_entry(call, struct topic_lookup, call));
     }
-    MAP_EACH(e, &c->topics) {
+    MAP_EACH (e, &c->topics) {
         struct topic *t = e->value;
         free((void *)(uintptr_t)t->t.name.p);
         free(t->parts);
         free(t);
     }
     map_deinit(&c->topics);
-    MAP_EACH(k, &c->coordinators) {
+    MAP_EACH (k, &c->coordinators) {
         struct coordinator *co = k->value;
         client_cancel(c, &co->call);
         free(co->name);

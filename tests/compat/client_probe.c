@@ -5,6 +5,8 @@
 #include "base/env_uv.h"
 #include "runtime/client/admin.h"
 #include "runtime/client/client.h"
+#include "runtime/client/fetcher.h"
+#include "runtime/client/producer.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -19,18 +21,20 @@ struct wait {
     int res;
 };
 
+static void guard_fired(struct env_timer *t)
+{
+    t->fire = NULL;
+}
+
 /* Turns the loop until *flag; false after `seconds`. */
 static bool turn_until(const bool *flag, int seconds)
 {
-    uint64_t end = uv_hrtime() + ENV_S((unsigned)seconds);
-    struct env_timer guard = {0};
-    while (!*flag && uv_hrtime() < end) {
-        if (env_uv_turn(&uv, false))
-            return false;
-        if (!*flag)
-            uv_sleep(0), env_uv_turn(&uv, false);
-    }
-    (void)guard;
+    struct env_timer guard = {.fire = guard_fired};
+
+    env_timer_set(&node.env, &guard, node.env.now + ENV_S((unsigned)seconds));
+    while (!*flag && guard.fire && !env_uv_turn(&uv, true))
+        continue;
+    env_timer_stop(&node.env, &guard);
     return *flag;
 }
 
@@ -164,6 +168,430 @@ static bool case_delete(void)
     return w.res == -ERR_NOT_FOUND || fail("second delete: %d", w.res);
 }
 
+/* ---- records ---- */
+
+static void stepped(void *user, int res, const struct err *e)
+{
+    struct wait *w = user;
+    *w = (struct wait){true, res};
+    if (res)
+        snprintf(why, sizeof why, "%s", e->text);
+}
+
+static struct producer *producer_new(const char *id, int codec)
+{
+    struct producer_options o = {.codec = codec, .transactional_id = slice_str(id)};
+    struct producer *p = NULL;
+    struct wait w = {0};
+
+    if (producer_open(&p, client, &o))
+        return NULL;
+    producer_init_id(p, stepped, &w);
+    turn_until(&w.done, 30);
+    if (w.done && w.res == 0)
+        return p;
+    producer_free(p);
+    return NULL;
+}
+
+/* "<prefix><i>" for i in [from, to) to partition i % partitions, with a header on every third. */
+static int send_many(struct producer *p, const char *topic, int partitions, const char *prefix,
+                     int from, int to)
+{
+    for (int i = from; i < to; i++) {
+        char key[32], value[64];
+        static const unsigned char header[] = {2, 'h', 2, 'x'};
+        snprintf(key, sizeof key, "k%d", i);
+        snprintf(value, sizeof value, "%s%d", prefix, i);
+        struct producer_record r = {.topic = slice_str(topic),
+                                    .key = slice_str(key),
+                                    .value = slice_str(value),
+                                    .partition = i % partitions,
+                                    .timestamp = env_wall_ms(&node.env)};
+        if (i % 3 == 0) {
+            r.headers = slice_of(header, sizeof header);
+            r.n_headers = 1;
+        }
+        int rc = producer_send(p, &r);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+static int flush(struct producer *p)
+{
+    struct wait w = {0};
+    producer_flush(p, stepped, &w);
+    turn_until(&w.done, 60);
+    return w.done ? w.res : -ERR_TIMEOUT;
+}
+
+static int end(struct producer *p, bool commit)
+{
+    struct wait w = {0};
+    producer_end(p, commit, stepped, &w);
+    turn_until(&w.done, 60);
+    return w.done ? w.res : -ERR_TIMEOUT;
+}
+
+/* What a reader of all partitions finds: how often each number came, in order within a partition. */
+struct seen {
+    struct fetcher *f;
+    const char *topic, *prefix;
+    int partitions, expected, n, foreign, disorder, headers;
+    int times[20000], last[64];
+    bool done, failed;
+};
+
+static void read_ready(void *user)
+{
+    struct seen *s = user;
+    struct fetched r;
+    struct err e = {0};
+    int rc;
+
+    while ((rc = fetcher_next(s->f, &r, &e)) > 0) {
+        char value[64];
+        size_t n = strlen(s->prefix);
+        int i;
+        if (r.value.n < n || r.value.n >= sizeof value || memcmp(r.value.p, s->prefix, n) != 0) {
+            s->foreign++;
+            continue;
+        }
+        memcpy(value, r.value.p, r.value.n);
+        value[r.value.n] = 0;
+        i = atoi(value + n);
+        s->times[i]++;
+        s->n++;
+        s->disorder += i <= s->last[r.partition];
+        s->last[r.partition] = i;
+        s->headers += r.n_headers;
+    }
+    if (rc < 0) {
+        snprintf(why, sizeof why, "%s", e.text);
+        s->done = s->failed = true;
+    }
+    bool at_end = true;
+    for (int p = 0; p < s->partitions; p++)
+        at_end = at_end && fetcher_at_end(s->f, slice_str(s->topic), p);
+    /* A commit is answered before its markers are everywhere: the end moves on a little later. */
+    if (at_end && s->n >= s->expected)
+        s->done = true;
+}
+
+static bool read_all(struct seen *s, bool committed)
+{
+    struct fetcher_options o = {
+        .read_committed = committed, .user = s, .ready = read_ready, .partition_max_bytes = 50000};
+
+    if (fetcher_open(&s->f, client, &o))
+        return fail("fetcher_open");
+    for (int p = 0; p < s->partitions; p++) {
+        s->last[p] = -1;
+        fetcher_add(s->f, slice_str(s->topic), p, 0, NULL);
+    }
+    bool ok = turn_until(&s->done, 10);
+    fetcher_free(s->f);
+    return ok ? !s->failed : fail("reading took too long: %d records", s->n);
+}
+
+static struct seen seen;
+
+static bool exactly(const char *topic, int partitions, const char *prefix, int from, int to,
+                    bool committed)
+{
+    seen = (struct seen){
+        .topic = topic, .prefix = prefix, .partitions = partitions, .expected = to - from};
+    if (!read_all(&seen, committed))
+        return false;
+    for (int i = from; i < to; i++)
+        if (seen.times[i] != 1)
+            return fail("%s%d came %d times", prefix, i, seen.times[i]);
+    if (seen.n != to - from || seen.disorder)
+        return fail("%d records, %d out of order, expected %d", seen.n, seen.disorder, to - from);
+    return true;
+}
+
+static bool codec_round(int codec)
+{
+    char topic[64], base[32];
+    struct producer *p;
+
+    snprintf(base, sizeof base, "codec%d", codec);
+    name_of(topic, base);
+    if (create(topic, 3, NULL))
+        return fail("create: %s", why);
+    p = producer_new(NULL, codec);
+    if (!p)
+        return false;
+    int rc = send_many(p, topic, 3, "v", 0, 10000);
+    if (!rc)
+        rc = flush(p);
+    producer_free(p);
+    if (rc)
+        return fail("send: %d %s", rc, why);
+    if (!exactly(topic, 3, "v", 0, 10000, true))
+        return false;
+    return seen.headers == 3334 || fail("%d headers", seen.headers);
+}
+
+static bool case_codec_none(void)
+{
+    return codec_round(0);
+}
+static bool case_codec_gzip(void)
+{
+    return codec_round(1);
+}
+static bool case_codec_snappy(void)
+{
+    return codec_round(2);
+}
+static bool case_codec_lz4(void)
+{
+    return codec_round(3);
+}
+static bool case_codec_zstd(void)
+{
+    return codec_round(4);
+}
+
+/* ---- transactions ---- */
+
+static int txn_round(struct producer *p, const char *topic, const char *prefix, int from, int to,
+                     bool commit)
+{
+    int rc = producer_begin(p);
+    if (!rc)
+        rc = send_many(p, topic, 2, prefix, from, to);
+    if (!rc)
+        rc = flush(p);
+    if (!rc)
+        rc = end(p, commit);
+    return rc;
+}
+
+static bool case_txn(void)
+{
+    char topic[64], id[64];
+    struct producer *p;
+
+    name_of(topic, "txn");
+    name_of(id, "txn-id");
+    if (create(topic, 2, NULL))
+        return fail("create: %s", why);
+    p = producer_new(id, 0);
+    if (!p)
+        return false;
+    int rc = 0;
+    for (int i = 0; i < 10 && !rc; i++) {
+        rc = txn_round(p, topic, "c", i * 100, i * 100 + 100, true);
+        if (!rc)
+            rc = txn_round(p, topic, "a", i * 100, i * 100 + 100, false);
+    }
+    producer_free(p);
+    if (rc)
+        return fail("transactions: %d %s", rc, why);
+    if (!exactly(topic, 2, "c", 0, 1000, true) || seen.foreign)
+        return why[0] ? false : fail("%d aborted records were read", seen.foreign);
+    if (!exactly(topic, 2, "a", 0, 1000, false))
+        return false;
+    return seen.foreign == 1000 || fail("uncommitted view has %d others", seen.foreign);
+}
+
+static bool case_txn_empty(void)
+{
+    char id[64];
+    name_of(id, "txn-empty");
+    struct producer *p = producer_new(id, 0);
+    int rc;
+
+    if (!p)
+        return false;
+    rc = producer_begin(p);
+    if (!rc)
+        rc = end(p, true);
+    if (!rc)
+        rc = producer_begin(p);
+    if (!rc)
+        rc = end(p, false);
+    producer_free(p);
+    return rc == 0 || fail("%d %s", rc, why);
+}
+
+/* A second incarnation fences the first and aborts what it left. */
+static bool case_txn_fence(void)
+{
+    char topic[64], id[64];
+    struct producer *p, *q;
+    int rc;
+
+    name_of(topic, "fence");
+    name_of(id, "fence-id");
+    if (create(topic, 2, NULL))
+        return fail("create: %s", why);
+    p = producer_new(id, 0);
+    if (!p)
+        return false;
+    rc = producer_begin(p);
+    if (!rc)
+        rc = send_many(p, topic, 2, "z", 0, 100);
+    if (!rc)
+        rc = flush(p);
+    q = rc ? NULL : producer_new(id, 0);
+    if (!q) {
+        producer_free(p);
+        return fail("%d %s", rc, why);
+    }
+    rc = end(p, true);
+    producer_free(p);
+    if (rc != -ERR_FENCED && rc != -ERR_UNKNOWN_OUTCOME)
+        return fail("the old one's commit ended in %d", rc);
+    why[0] = 0;
+    rc = txn_round(q, topic, "n", 0, 100, true);
+    producer_free(q);
+    if (rc)
+        return fail("the new one: %d %s", rc, why);
+    if (!exactly(topic, 2, "n", 0, 100, true))
+        return false;
+    return seen.foreign == 0 || fail("%d of the old one's records", seen.foreign);
+}
+
+static void offsets_fetched(struct fetch_offsets *op, int res, const struct err *e)
+{
+    stepped(op->user, res, e);
+}
+
+static int64_t committed(const char *group, const char *topic, char *metadata, size_t cap)
+{
+    struct fetch_offset_entry v = {.topic = slice_str(topic), .partition = 1};
+    struct wait w = {0};
+    struct fetch_offsets op = {.group = slice_str(group),
+                               .stable = true,
+                               .v = &v,
+                               .n = 1,
+                               .done = offsets_fetched,
+                               .user = &w};
+    arena_init(&op.arena, 1 << 20);
+    admin_fetch_offsets(client, &op);
+    turn_until(&w.done, 30);
+    snprintf(metadata, cap, "%.*s", SLICE_FMT(v.metadata));
+    arena_deinit(&op.arena);
+    return w.done && !w.res ? v.offset : -100;
+}
+
+static bool case_txn_offsets(void)
+{
+    char topic[64], id[64], group[64], metadata[64];
+    struct producer *p;
+    struct wait w = {0};
+    int64_t at;
+    int rc;
+
+    name_of(topic, "offsets");
+    name_of(id, "offsets-id");
+    name_of(group, "offsets-group");
+    if (create(topic, 2, NULL))
+        return fail("create: %s", why);
+    p = producer_new(id, 0);
+    if (!p)
+        return false;
+    at = committed(group, topic, metadata, sizeof metadata);
+    if (at != -1)
+        return fail("before: %d %s", (int)at, why);
+    for (int i = 0; i < 4; i++) {
+        struct group_identity g = {.group = slice_str(group), .generation = -1};
+        struct txn_offset o = {.topic = slice_str(topic),
+                               .partition = 1,
+                               .offset = 10 + i,
+                               .leader_epoch = 0,
+                               .metadata = slice_str("meta")};
+        rc = producer_begin(p);
+        if (!rc && i % 2)
+            rc = send_many(p, topic, 2, "o", 0, 10);
+        if (!rc)
+            rc = flush(p);
+        w.done = false;
+        if (!rc) {
+            producer_send_offsets(p, &g, &o, 1, stepped, &w);
+            turn_until(&w.done, 30);
+            rc = w.done ? w.res : -ERR_TIMEOUT;
+        }
+        if (!rc)
+            rc = end(p, i < 3);
+        if (rc)
+            return fail("round %d: %d %s", i, rc, why);
+        at = committed(group, topic, metadata, sizeof metadata);
+        if (at != (i < 3 ? 10 + i : 12) || strcmp(metadata, "meta") != 0)
+            return fail("round %d: committed %d \"%s\"", i, (int)at, metadata);
+    }
+    producer_free(p);
+    return true;
+}
+
+static void listed(struct list_offset *op, int res, const struct err *e)
+{
+    stepped(op->user, res, e);
+}
+
+static int64_t list_offset(const char *topic, int64_t timestamp, bool read_committed)
+{
+    struct wait w = {0};
+    struct list_offset op = {.topic = slice_str(topic),
+                             .partition = 0,
+                             .timestamp = timestamp,
+                             .read_committed = read_committed,
+                             .done = listed,
+                             .user = &w};
+    admin_list_offset(client, &op);
+    turn_until(&w.done, 30);
+    return w.done && !w.res ? op.offset : -100;
+}
+
+static void epoch_ended(struct epoch_end *op, int res, const struct err *e)
+{
+    stepped(op->user, res, e);
+}
+
+static bool case_list_offsets(void)
+{
+    char topic[64], id[64];
+    struct producer *p;
+    struct wait w = {0};
+    int rc;
+
+    name_of(topic, "list");
+    name_of(id, "list-id");
+    if (create(topic, 2, NULL))
+        return fail("create: %s", why);
+    p = producer_new(id, 0);
+    if (!p)
+        return false;
+    rc = txn_round(p, topic, "v", 0, 20, true); /* 10 records and a marker in partition 0 */
+    if (!rc)
+        rc = producer_begin(p);
+    if (!rc)
+        rc = send_many(p, topic, 2, "v", 20, 40);
+    if (!rc)
+        rc = flush(p);
+    if (rc)
+        return fail("%d %s", rc, why);
+    int64_t early = list_offset(topic, -2, true), stable = list_offset(topic, -1, true),
+            high = list_offset(topic, -1, false), timed = list_offset(topic, 0, true);
+    if (early != 0 || stable != 11 || high != 21 || timed != 0)
+        return fail("%d %d %d %d", (int)early, (int)stable, (int)high, (int)timed);
+    rc = end(p, false);
+    producer_free(p);
+    struct epoch_end op = {.topic = slice_str(topic), .done = epoch_ended, .user = &w};
+    admin_epoch_end(client, &op);
+    turn_until(&w.done, 30);
+    if (rc || w.res || op.found_epoch != 0 || op.end_offset < 21)
+        return fail("epoch end: %d %d, epoch %d ends at %d", rc, w.res, op.found_epoch,
+                    (int)op.end_offset);
+    return true;
+}
+
 /* ---- main ---- */
 
 static void run(const char *name, bool (*test)(void))
@@ -206,6 +634,16 @@ int main(int argc, char **argv)
     run("lookup_absent", case_lookup_absent);
     run("config", case_config);
     run("delete", case_delete);
+    run("codec_none", case_codec_none);
+    run("codec_gzip", case_codec_gzip);
+    run("codec_snappy", case_codec_snappy);
+    run("codec_lz4", case_codec_lz4);
+    run("codec_zstd", case_codec_zstd);
+    run("txn", case_txn);
+    run("txn_empty", case_txn_empty);
+    run("txn_fence", case_txn_fence);
+    run("txn_offsets", case_txn_offsets);
+    run("list_offsets", case_list_offsets);
     client_close(client, closed, &done);
     if (!turn_until(&done, 5))
         printf("not ok close\n");
