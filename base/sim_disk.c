@@ -280,6 +280,10 @@ static struct sim_inode *parent_of(struct sim_disk *d, const char *path, char la
         n = strcspn(path, "/");
         if (n == 0)
             return dir;
+        if (n == 1 && *path == '.') {
+            path++;
+            continue;
+        }
         if (last[0]) {
             dir = names_get(&dir->now, last);
             if (!dir || !dir->is_dir)
