@@ -60,6 +60,12 @@ void coordinator_forget(struct txn_coordinator *c, struct txn_entry *entry)
 
 /* ---- steps ---- */
 
+/* The epoch a request goes by: its own, unless fencing is switched off. */
+static int16_t epoch_of(const struct txn_coordinator *c, const struct txn *t, int16_t epoch)
+{
+    return MUTATED(c->env->mutations, NO_EPOCH_FENCE) ? t->v.epoch : epoch;
+}
+
 static enum kafka_error carry_out(struct txn_coordinator *c, struct txn_entry *entry,
                                   const struct txn_effect *e, struct txn_answer *a)
 {
@@ -140,15 +146,15 @@ void coordinator_init_id(struct txn_coordinator *c, struct slice id, int32_t tim
 enum kafka_error coordinator_add(struct txn_coordinator *c, struct slice id, int64_t producer_id,
                                  int16_t epoch, int version, const struct txn_add *v, int n)
 {
-    struct txn_event ev = {
-        .type = TXN_ADD, .version = version, .producer_id = producer_id, .epoch = epoch};
+    struct txn_event ev = {.type = TXN_ADD, .version = version, .producer_id = producer_id};
     struct txn_answer a;
     struct txn_entry *entry = coordinator_entry(c, id, false);
     int rc = 0;
 
     if (!entry)
         return KAFKA_INVALID_PRODUCER_ID_MAPPING;
-    enum kafka_error error = txn_owner(&entry->t, producer_id, epoch);
+    ev.epoch = epoch_of(c, &entry->t, epoch);
+    enum kafka_error error = txn_owner(&entry->t, producer_id, ev.epoch);
     if (error)
         return error;
     uint32_t before = entry->t.n_parts;
@@ -175,10 +181,13 @@ void coordinator_end(struct txn_coordinator *c, struct slice id, int64_t produce
                            .epoch = epoch};
     struct txn_entry *entry = coordinator_entry(c, id, false);
 
-    if (entry)
-        coordinator_step(c, entry, &ev, a);
-    else
+    if (!entry) {
         *a = (struct txn_answer){KAFKA_INVALID_PRODUCER_ID_MAPPING, -1, -1};
+        return;
+    }
+    if (version < 2)
+        ev.epoch = epoch_of(c, &entry->t, epoch);
+    coordinator_step(c, entry, &ev, a);
 }
 
 enum kafka_error coordinator_admit(struct txn_coordinator *c, struct slice id, int64_t producer_id,
@@ -191,7 +200,7 @@ enum kafka_error coordinator_admit(struct txn_coordinator *c, struct slice id, i
     const struct txn *t = coordinator_find(c, id);
     if (!t)
         return KAFKA_INVALID_PRODUCER_ID_MAPPING;
-    enum kafka_error error = txn_owner(t, producer_id, epoch);
+    enum kafka_error error = txn_owner(t, producer_id, epoch_of(c, t, epoch));
     if (error || (t->v.state == TXN_ONGOING && txn_has(t, add.topic, add.index)))
         return error;
     if (enrol)
