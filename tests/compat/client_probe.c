@@ -6,6 +6,7 @@
 #include "runtime/client/admin.h"
 #include "runtime/client/client.h"
 #include "runtime/client/fetcher.h"
+#include "runtime/client/member.h"
 #include "runtime/client/producer.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -592,6 +593,160 @@ static bool case_list_offsets(void)
     return true;
 }
 
+/* ---- groups ---- */
+
+struct joiner {
+    struct member *m;
+    int n, assigned, revoked, lost, fatal;
+    int32_t generation;
+    bool left;
+};
+static bool group_settled;
+static struct joiner joiners[2];
+static int group_want[2];
+
+static void settle(void)
+{
+    group_settled = true;
+    for (int i = 0; i < 2; i++)
+        if (group_want[i] >= 0 && (joiners[i].n != group_want[i] || !member_stable(joiners[i].m)))
+            group_settled = false;
+}
+
+static void on_revoke(void *user)
+{
+    struct joiner *j = user;
+    j->revoked++;
+    j->n = 0;
+    member_revoked(j->m);
+}
+static void on_assign(void *user, int32_t generation, const struct topic_partition *v, int n)
+{
+    struct joiner *j = user;
+    j->assigned++;
+    j->n = n;
+    j->generation = generation;
+    settle();
+}
+static void on_lost(void *user, bool fatal, const struct err *e)
+{
+    struct joiner *j = user;
+    j->lost++;
+    j->fatal += fatal;
+    j->n = 0;
+    settle();
+}
+static void on_left(void *user)
+{
+    ((struct joiner *)user)->left = true;
+}
+
+static bool group_open(struct joiner *j, const char *group, const char *instance, const char *topic)
+{
+    struct slice t = slice_str(topic);
+    struct member_options o = {.group = slice_str(group),
+                               .instance = slice_str(instance),
+                               .topics = &t,
+                               .n_topics = 1,
+                               .session_timeout_ms = 10000,
+                               .heartbeat_ms = 200,
+                               .user = j,
+                               .on_revoke = on_revoke,
+                               .on_assign = on_assign,
+                               .on_lost = on_lost};
+    *j = (struct joiner){0};
+    if (member_open(&j->m, client, &o))
+        return fail("member_open");
+    member_start(j->m);
+    return true;
+}
+
+static bool group_await(int first, int second, const char *what)
+{
+    group_want[0] = first;
+    group_want[1] = second;
+    settle();
+    return turn_until(&group_settled, 20) ||
+           fail("%s: %d and %d partitions", what, joiners[0].n, joiners[1].n);
+}
+
+static bool case_group(void)
+{
+    char topic[64], group[64];
+    bool ok;
+
+    name_of(topic, "group");
+    name_of(group, "group");
+    if (create(topic, 5, NULL))
+        return fail("create: %s", why);
+    ok = group_open(&joiners[0], group, NULL, topic) && group_await(5, -1, "one member") &&
+         group_open(&joiners[1], group, NULL, topic);
+    if (!ok)
+        return false;
+    group_want[0] = group_want[1] = -1;
+    /* Which of the two is first depends on the ids that the broker gave. */
+    struct joiner *a = &joiners[0], *b = &joiners[1];
+    for (int i = 0; i < 200 && !(a->n + b->n == 5 && a->n >= 2 && b->n >= 2); i++) {
+        bool never = false;
+        turn_until(&never, 0);
+        uv_sleep(50);
+        env_uv_turn(&uv, false);
+    }
+    if (a->n + b->n != 5 || a->n < 2 || b->n < 2 || a->generation != b->generation || !a->revoked)
+        return fail("two members: %d and %d", a->n, b->n);
+    member_leave(b->m, on_left, b);
+    if (!turn_until(&b->left, 10))
+        return fail("leave");
+    if (!group_await(5, -1, "after leave"))
+        return false;
+    member_leave(a->m, on_left, a);
+    turn_until(&a->left, 10);
+    ok = a->lost == 0 && b->lost == 0;
+    member_free(a->m);
+    member_free(b->m);
+    return ok || fail("lost %d and %d times", a->lost, b->lost);
+}
+
+/* A static member that comes back gets its partitions at once and fences its ghost. */
+static bool case_group_static(void)
+{
+    char topic[64], group[64];
+    struct joiner ghost;
+    int32_t generation;
+
+    name_of(topic, "static");
+    name_of(group, "static");
+    if (create(topic, 4, NULL))
+        return fail("create: %s", why);
+    if (!group_open(&joiners[0], group, "i0", topic) || !group_await(4, -1, "one") ||
+        !group_open(&joiners[1], group, "i1", topic) || !group_await(2, 2, "two"))
+        return false;
+    generation = joiners[1].generation;
+    ghost.m = joiners[0].m;
+    if (!group_open(&joiners[0], group, "i0", topic))
+        return false;
+    /* The old one's callbacks still name joiners[0]: count them together. */
+    if (!group_await(2, 2, "restarted"))
+        return false;
+    bool fatal = false;
+    for (int i = 0; i < 100 && !fatal; i++) {
+        uv_sleep(20);
+        env_uv_turn(&uv, false);
+        fatal = joiners[0].fatal == 1;
+    }
+    if (!fatal)
+        return fail("the ghost was not fenced");
+    if (joiners[1].revoked > 1 || joiners[1].generation != generation)
+        return fail("the restart made the other one rebalance");
+    for (int i = 0; i < 2; i++) {
+        member_leave(joiners[i].m, on_left, &joiners[i]);
+        turn_until(&joiners[i].left, 10);
+        member_free(joiners[i].m);
+    }
+    member_free(ghost.m);
+    return true;
+}
+
 /* ---- main ---- */
 
 static void run(const char *name, bool (*test)(void))
@@ -644,6 +799,8 @@ int main(int argc, char **argv)
     run("txn_fence", case_txn_fence);
     run("txn_offsets", case_txn_offsets);
     run("list_offsets", case_list_offsets);
+    run("group", case_group);
+    run("group_static", case_group_static);
     client_close(client, closed, &done);
     if (!turn_until(&done, 5))
         printf("not ok close\n");
