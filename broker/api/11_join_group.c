@@ -60,7 +60,7 @@ static int answer(struct request *rq, const struct group_effect *e)
     r.error_code = (int16_t)e->error;
     r.generation_id = e->generation;
     r.protocol_type = e->protocol_type;
-    r.protocol_name = e->protocol;
+    r.protocol_name = e->protocol.p || rq->version >= 7 ? e->protocol : slice_str("");
     r.leader = e->leader;
     r.member_id = e->member;
     r.skip_assignment = e->skip;
