@@ -148,11 +148,14 @@ static void compose(struct request *rq)
     for (int i = 0; i < rq->n_tail; i++)
         n += rq->tail[i].n;
     if (rq->out.failed || n - 4 > INT32_MAX) {
-        /* A reply too large to be built: the peer learns it by losing the connection. */
+        /* A reply that cannot be built: the peer learns it by losing the connection. */
+        int rc = rq->out.failed;
         drop_tails(rq);
         buf_reset(&rq->out);
         finish(rq);
-        conn_fail(rq->conn, rq, "the answer does not fit");
+        conn_fail(rq->conn, rq,
+                  rc == -ERR_UNSUPPORTED ? "the answer does not exist in this version"
+                                         : "the answer is too large");
         return;
     }
     put_be32(rq->out.p, (uint32_t)(n - 4));

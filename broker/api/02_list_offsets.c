@@ -9,7 +9,7 @@ typedef struct list_offsets_request_list_offsets_partition part_in;
 typedef struct list_offsets_response_list_offsets_partition_response part_out;
 typedef struct list_offsets_response_list_offsets_topic_response topic_out;
 
-enum { LATEST = -1, EARLIEST = -2, MAX_TIMESTAMP = -3, MAX_TIMESTAMP_V_MIN = 7 };
+enum { LATEST = -1, EARLIEST = -2, MAX_TIMESTAMP = -3, MAX_TIMESTAMP_V_MIN = 7, EPOCH_V_MIN = 4 };
 
 struct lookup {
     struct request *rq;
@@ -46,6 +46,12 @@ static int64_t fetchable(struct lookup *k)
                                       : partition_high_watermark(k->p);
 }
 
+static void tell_epoch(struct lookup *k, part_out *out)
+{
+    if (k->rq->version >= EPOCH_V_MIN)
+        out->leader_epoch = epoch_at(k->rq->broker, k->p->log, out->offset);
+}
+
 static void found(struct lookup *k, part_out *out, int res)
 {
     if (res) {
@@ -56,7 +62,7 @@ static void found(struct lookup *k, part_out *out, int res)
         return;
     out->offset = k->find.offset;
     out->timestamp = k->find.found_timestamp;
-    out->leader_epoch = epoch_at(k->rq->broker, k->p->log, out->offset);
+    tell_epoch(k, out);
 }
 
 static part_out *current(struct lookup *k)
@@ -147,12 +153,13 @@ static bool answer_part(struct lookup *k, const part_in *in, part_out *out)
         return true;
     if (in->timestamp == LATEST) {
         out->offset = fetchable(k);
-        out->leader_epoch = broker_epoch(b);
+        if (k->rq->version >= EPOCH_V_MIN)
+            out->leader_epoch = broker_epoch(b);
         return true;
     }
     if (in->timestamp == EARLIEST) {
         out->offset = log_start(k->p->log);
-        out->leader_epoch = epoch_at(b, k->p->log, out->offset);
+        tell_epoch(k, out);
         return true;
     }
     return find_by_time(k, in, out);

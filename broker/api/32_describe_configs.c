@@ -36,7 +36,7 @@ static entry *add(struct describe *d, result *out, const char *name, const char 
     e->name = slice_str(name);
     e->value = arena_copy(d->rq->in.arena, slice_str(value));
     e->config_source = (int8_t)source;
-    e->is_default = source == CONFIG_SOURCE_DEFAULT;
+    e->is_default = d->rq->version == 0 && source == CONFIG_SOURCE_DEFAULT;
     e->config_type = (int8_t)type;
     return e;
 }
