@@ -34,7 +34,7 @@ struct log_config {
 
 struct logdir_options {
     const char *path;
-    bool async;                 /* --durability async: appended counts as durable */
+    bool async;                  /* --durability async: appended counts as durable */
     uint64_t journal_file_bytes; /* 16 MiB; the first file of a fresh directory is smaller */
     uint64_t journal_bytes_max;  /* 256 MiB; appends wait behind the checkpoint beyond */
     uint64_t round_bytes_max;    /* 8 MiB; a bundle is never split */
@@ -73,6 +73,8 @@ struct logdir_hooks {
 
 struct logdir_report { /* of the recovery, for the log line */
     uint64_t rounds, bytes_redone, batches_checked, bytes_cut;
+    uint64_t
+        mended; /* batches that a power cut had damaged in a segment, restored from the journal */
     uint32_t logs, segments_scanned, indexes_rebuilt;
     uint64_t duration_ns;
     bool clean; /* the last stop was orderly */
@@ -173,6 +175,7 @@ struct log_time {
     void (*done)(struct log_time *t, int res);
     int64_t offset, found_timestamp;
     struct log_read read; /* internal */
+    void *internal;
 };
 int log_time_find(struct log_time *t); /* 0 answered, -ERR_AGAIN done() will be called */
 
@@ -189,8 +192,8 @@ void log_txnindex_scan(struct log *l, int64_t from_offset,
 /* ---- offline, for `once log dump` and tests ---- */
 /* Reads one file (.log .index .timeindex .txnindex .snapshot, a journal file, a checkpoint) and prints a
  * line an entry with positions; a broken one is reported with file and position: -ERR_CORRUPT. */
-int log_dump(struct env *env, const char *path, bool deep, void (*line)(void *user, const char *text),
-             void *user, struct err *e);
+int log_dump(struct env *env, const char *path, bool deep,
+             void (*line)(void *user, const char *text), void *user, struct err *e);
 /* Rebuilds index, time index from a .log file's bytes as the running log would have written them. */
 int log_rebuild_indexes(struct slice log_bytes, int64_t base_offset, int32_t index_interval_bytes,
                         struct buf *index, struct buf *timeindex, struct err *e);
