@@ -1,5 +1,6 @@
-/* base/block.h - refcounted bytes, shared by those who pass them on: a received frame lives until its
- * reply is sent and its batches have left the log's tail. One loop only: the count is not atomic. */
+/* base/block.h - refcounted bytes, shared by those who pass them on: a received frame lives until
+ * its reply is sent and its batches have left the log's tail. One loop only: the count is not
+ * atomic. */
 #ifndef ONCE_BASE_BLOCK_H
 #define ONCE_BASE_BLOCK_H
 #include "base/check.h"

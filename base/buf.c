@@ -30,9 +30,9 @@ int buf_reserve(struct buf *b, size_t n)
         return 0;
     if (n > b->max || b->n > b->max - n)
         return b->failed = -ERR_TOO_BIG;
-    cap = b->cap        ? b->cap
-          : b->max < 64 ? b->max
-                        : 64; /* never above max: the limit is asked of cap */
+    cap = b->cap ? b->cap : 64;
+    if (cap > b->max) /* never above it: what fits into cap is asked no further */
+        cap = b->max;
     while (cap < b->n + n)
         cap = cap > b->max / 2 ? b->max : cap * 2;
     p = realloc(b->p, cap);

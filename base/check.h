@@ -1,8 +1,9 @@
 /* base/check.h - assertions about ourselves, never about input.
  *
  * CHECK stays in release; DCHECK is for test builds and may be O(n). REACHED marks a rare branch so
- * that a sweep can tell which were never taken. MUTATED(set, NAME) is true only in a test build whose
- * mutation set holds NAME: each protection of the exactly-once path has one that switches it off. */
+ * that a sweep can tell which were never taken. MUTATED(set, NAME) is true only in a test build
+ * whose mutation set holds NAME: each protection of the exactly-once path has one that switches it
+ * off. */
 #ifndef ONCE_BASE_CHECK_H
 #define ONCE_BASE_CHECK_H
 #include <stdint.h>

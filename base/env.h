@@ -2,14 +2,15 @@
  *
  * env_uv.c answers with libuv; env_sim.c answers from a seed, in memory. The rules are one:
  *  - An operation is a struct env_op inside the caller's own struct: env allocates nothing for it.
- *    Op and buffers are env's from submit to callback, the caller's again after. The slice array of a
- *    write or send is the caller's too and stays valid until the callback.
- *  - Submitting returns void and never calls back from within. Each op calls back exactly once, from
- *    the loop, with res >= 0 or a negative ERR_ code. After a crash none of them does.
+ *    Op and buffers are env's from submit to callback, the caller's again after. The slice array of
+ *    a write or send is the caller's too and stays valid until the callback.
+ *  - Submitting returns void and never calls back from within. Each op calls back exactly once,
+ *    from the loop, with res >= 0 or a negative ERR_ code. After a crash none of them does.
  *  - Operations on one file take effect in the order submitted.
  *  - shut() first ends a stream's ops with ERR_CANCELED, then its own op calls back; after that the
  *    stream's memory is free. A stream that listens, that accept gave, or that connect was called
- *    for, even in vain, is the caller's again only after shut; a failed listen or accept took nothing.
+ *    for, even in vain, is the caller's again only after shut; a failed listen or accept took
+ *    nothing.
  *  - close() of a file asks that no op on it is in flight (a dead node's are forgotten already).
  *  - Paths are copied or used at once.
  *  - A node that is torn down (env_deinit of its env) gets no callback any more: x_deinit of every
@@ -37,8 +38,8 @@ struct env_timer { /* a node of env's heap, ordered by (at, seq) */
     uint64_t at, seq; /* ns; equal times fire in the order armed */
     uint32_t slot;    /* place in the heap + 1; 0 is idle */
 };
-/* Work for the end of the current turn of the loop, in the order asked for: what arrived in the same
- * turn is handled together. Embedded in the caller's struct; asking twice is asking once. */
+/* Work for the end of the current turn of the loop, in the order asked for: what arrived in the
+ * same turn is handled together. Embedded in the caller's struct; asking twice is asking once. */
 struct env_task {
     void (*run)(struct env_task *t);
     struct list link;
@@ -60,7 +61,8 @@ struct env_stream {
         unsigned char bytes[352];
     } impl;
 };
-/* Is this the file that was opened before? Device, inode, birth time, and the boot it was seen in. */
+/* Is this the file that was opened before? Device, inode, birth time, and the boot it
+ * was seen in. */
 struct env_id {
     uint64_t device, inode, birth_ns;
     unsigned char boot[16];
@@ -97,8 +99,8 @@ struct env_vt {
     void (*read)(struct env_op *op, struct env_file *f, uint64_t at, struct span to);
     /* Whole (short only at the end) or -ERR_AGAIN: not in memory, or a write still waits. */
     int64_t (*read_now)(struct env_file *f, uint64_t at, struct span to);
-    /* For recovery, before the node serves: blocking in env_uv, at once in env_sim, where a crash may
-     * strike at any of them: from then on each returns -ERR_CRASHED and recovery unwinds. */
+    /* For recovery, before the node serves: blocking in env_uv, at once in env_sim, where a crash
+     * may strike at any of them: from then on each returns -ERR_CRASHED and recovery unwinds. */
     int64_t (*read_wait)(struct env_file *f, uint64_t at, struct span to);
     int64_t (*write_wait)(struct env_file *f, uint64_t at, const struct slice *v, int n, int flags);
     int (*truncate_wait)(struct env_file *f, uint64_t size);
@@ -106,11 +108,12 @@ struct env_vt {
     int (*remove_wait)(struct env *e, const char *path);
     int64_t (*size)(struct env_file *f); /* of what is done: writes in flight may not count yet */
     void (*truncate)(struct env_op *op, struct env_file *f, uint64_t size);
-    /* Space for [at, at + len): without ENV_ZEROED the file's size stays, with it zeros are written.
+    /* Space for [at, at + len): without ENV_ZEROED the file's size stays, with it zeros are
+     * written.
      * -ERR_NO_SPACE; -ERR_UNSUPPORTED where the file system cannot. */
     void (*reserve)(struct env_op *op, struct env_file *f, uint64_t at, uint64_t len, int flags);
-    /* Streams: one recv and one send in flight at most. recv 0: the peer is done. addr is HOST:PORT,
-     * or [V6]:PORT; port 0 on listen takes any free one. */
+    /* Streams: one recv and one send in flight at most. recv 0: the peer is done. addr is
+     * HOST:PORT, or [V6]:PORT; port 0 on listen takes any free one. */
     int (*listen)(struct env *e, struct env_stream *l, const char *addr,
                   void (*ready)(struct env_stream *l));
     int (*accept)(struct env_stream *l, struct env_stream *s); /* -ERR_AGAIN: none waits */
@@ -131,7 +134,8 @@ struct env_vt {
     void (*log)(struct env *e, enum env_level level, const char *line);
     void (*halt)(struct env *e, const char *why); /* this node is dead: return to the loop */
     /* A named step of interest ("after_end_txn"). The simulator may crash the node here: it then
-     * returns true and the caller returns to the loop at once. env_uv: false, except in test builds. */
+     * returns true and the caller returns to the loop at once. env_uv: false, except in test
+     * builds. */
     bool (*point)(struct env *e, const char *name);
 };
 struct env {
@@ -157,7 +161,8 @@ void env_timer_stop(struct env *e, struct env_timer *t);
 /* For backends: when the next timer is due (UINT64_MAX none); fires those due at e->now. */
 uint64_t env_timer_next(const struct env *e);
 void env_timers_run(struct env *e);
-/* Asks for t->run at the end of this turn; from within a task: at the end of the same turn, behind. */
+/* Asks for t->run at the end of this turn; from within a task: at the end of the same
+ * turn, behind. */
 void env_task_add(struct env *e, struct env_task *t);
 void env_task_stop(struct env_task *t);
 void env_tasks_run(struct env *e); /* for backends */

@@ -1,7 +1,7 @@
 /* base/env_sim.c - the simulated world's clock, queue, nodes and files. See env_sim.h.
  *
- * One heap of events ordered by (time, seq). An event names a node and its incarnation: what was meant
- * for a process that is gone is dropped unread, so nothing points into memory of the dead. */
+ * One heap of events ordered by (time, seq). An event names a node and its incarnation: what was
+ * meant for a process that is gone is dropped unread, so nothing points into memory of the dead. */
 #include "base/sim_impl.h"
 #include <stdio.h>
 #include <stdlib.h>

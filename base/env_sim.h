@@ -9,13 +9,13 @@
  *     sim_start(b);  ... x_init, x_open                 the next incarnation, on the same disk
  *     sim_deinit(&s)
  *
- * Everything that happens follows from the seed and the calls made: sim_trace_hash is equal for equal
- * runs. Time moves only between events. A node's completions gather and are delivered in one turn, a
- * drawn moment later, so that what arrives together is handled together as by a real loop.
+ * Everything that happens follows from the seed and the calls made: sim_trace_hash is equal for
+ * equal runs. Time moves only between events. A node's completions gather and are delivered in one
+ * turn, a drawn moment later, so that what arrives together is handled together as by a real loop.
  *
  * Names: a node lives on a host, which has one disk and one name, its first node's. "NAME:PORT"
- * addresses a host by the name of any of its nodes; "localhost:PORT" and "127.0.0.1:PORT" mean the own
- * one. Paths are looked up on the host's disk from its root. */
+ * addresses a host by the name of any of its nodes; "localhost:PORT" and "127.0.0.1:PORT" mean the
+ * own one. Paths are looked up on the host's disk from its root. */
 #ifndef ONCE_BASE_ENV_SIM_H
 #define ONCE_BASE_ENV_SIM_H
 #include "base/sim_disk.h"
@@ -48,15 +48,15 @@ struct sim_node {
     char down_why[256];
 };
 
-/* All may be NULL. They are called from within the simulation: they may call sim_crash, sim_power_cut,
- * the knobs and sim_after, but not step it. */
+/* All may be NULL. They are called from within the simulation: they may call sim_crash,
+ * sim_power_cut, the knobs and sim_after, but not step it. */
 struct sim_hooks {
     void *u;
     /* A named step (env_point), and each *_wait call before it takes effect: fault here? */
     enum sim_fault (*on_point)(void *u, struct sim_node *n, const char *name);
     enum sim_fault (*on_wait)(void *u, struct sim_node *n, const char *call);
-    /* n is down (crash, power cut, or it halted: why) and none of its code is on the stack: tear its
-     * modules down here, and start it when you like. Comes once for each end. */
+    /* n is down (crash, power cut, or it halted: why) and none of its code is on the stack: tear
+     * its modules down here, and start it when you like. Comes once for each end. */
     void (*on_down)(void *u, struct sim_node *n, const char *why);
     void (*on_log)(void *u, struct sim_node *n, enum env_level level, const char *line);
     /* n bytes in all are about to be sent; first holds the first slice. */
@@ -64,7 +64,8 @@ struct sim_hooks {
                              struct slice first, uint64_t n);
 };
 
-/* Durations in ns; a pair is the least and the most. Set after sim_init, before or during the run. */
+/* Durations in ns; a pair is the least and the most. Set after sim_init, before or
+ * during the run. */
 struct sim_timing {
     uint64_t turn_max;          /* what a loop may take to come round */
     uint64_t read[2], write[2]; /* of a file, from the page cache */
@@ -101,19 +102,19 @@ struct sim {
 enum { SIM_NODES_MAX = 64 };
 
 void sim_init(struct sim *s, uint64_t seed);
-/* Frees nodes, disks and connections; no hook is called. The modules may be torn down before or, for
- * nodes that are down, were so already: nodes that are up are crashed first. */
+/* Frees nodes, disks and connections; no hook is called. The modules may be torn down before or,
+ * for nodes that are down, were so already: nodes that are up are crashed first. */
 void sim_deinit(struct sim *s);
 
 /* A node that is up, on the host of `beside` or (NULL) on a new one. Owned by s. */
 struct sim_node *sim_node_add(struct sim *s, const char *name, struct sim_node *beside);
 /* The next incarnation of a node that is down and torn down. */
 void sim_start(struct sim_node *n);
-/* The process ends: its ops are forgotten, those under way took effect up to some point, its streams
- * are closed for their peers. Its files keep every byte written, as unsynced as it was. */
+/* The process ends: its ops are forgotten, those under way took effect up to some point, its
+ * streams are closed for their peers. Its files keep every byte written, as unsynced as it was. */
 void sim_crash(struct sim_node *n);
-/* Every node of the host goes, and what its disk had not synced is at the mercy of sim_disk.h. Peers
- * hear nothing until the host is up again. */
+/* Every node of the host goes, and what its disk had not synced is at the mercy of sim_disk.h.
+ * Peers hear nothing until the host is up again. */
 void sim_power_cut(struct sim_node *n);
 struct sim_disk *sim_node_disk(struct sim_node *n);
 
@@ -122,8 +123,8 @@ void sim_enter(struct sim_node *n);
 
 /* One event; false when there is none. */
 bool sim_step(struct sim *s);
-/* Until `until` (ns of sim.now), or done(u) is true, asked after every event (NULL: never), or nothing
- * is left to happen. Returns whether done. At `until`, now is exactly that. */
+/* Until `until` (ns of sim.now), or done(u) is true, asked after every event (NULL: never), or
+ * nothing is left to happen. Returns whether done. At `until`, now is exactly that. */
 bool sim_run(struct sim *s, uint64_t until, bool (*done)(void *u), void *u);
 /* Something of the driver's own, in order with all else: the memory is the driver's, fire is called
  * once at `at` unless canceled. */
@@ -148,10 +149,11 @@ void sim_net_refuse(struct sim *s, struct sim_node *a, struct sim_node *b, bool 
 /* One way from a to b takes so long; {0, 0} goes back to timing.net. */
 void sim_net_delay(struct sim *s, struct sim_node *a, struct sim_node *b, uint64_t least,
                    uint64_t most);
-/* Everything above is undone, between all nodes. Connections that were cut or half-opened stay so. */
+/* Everything above is undone, between all nodes. Connections that were cut or
+ * half-opened stay so. */
 void sim_net_heal(struct sim *s);
-/* One open connection between a and b (either NULL: any node), drawn: reset for both, some of the bytes
- * under way arrive before. False if there is none. */
+/* One open connection between a and b (either NULL: any node), drawn: reset for both, some of the
+ * bytes under way arrive before. False if there is none. */
 bool sim_net_cut(struct sim *s, struct sim_node *a, struct sim_node *b);
 /* The same, but half-open: what either sends from now on vanishes without an error. */
 bool sim_net_half_open(struct sim *s, struct sim_node *a, struct sim_node *b);

@@ -1,9 +1,9 @@
 /* base/env_uv.c - the loop, its turns, threads and nodes; clock, chance, log, watchdog.
  *
- * A turn: callbacks of libuv enter it, which sets `now` once; libuv's check phase ends it with timers,
- * ops that were done within their submit, and tasks. An op goes into flight (n_ops), is carried out by
- * libuv, its pool or one of our two threads, and comes back to the loop, which calls it back unless its
- * node died meanwhile.
+ * A turn: callbacks of libuv enter it, which sets `now` once; libuv's check phase ends it with
+ * timers, ops that were done within their submit, and tasks. An op goes into flight (n_ops), is
+ * carried out by libuv, its pool or one of our two threads, and comes back to the loop, which calls
+ * it back unless its node died meanwhile.
  *
  * Two threads of our own, because the order of ops and the wake-ups matter there: `journal` alone
  * writes and syncs the files opened with ENV_JOURNAL, so that no other disk work stands before it;

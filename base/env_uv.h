@@ -10,8 +10,8 @@
  *     env_uv_node_close(&uv, &node);
  *     env_uv_close(&uv);
  *
- * Several nodes (an embedded broker, its worker, a client) share the loop and the process. SIGPIPE is
- * ignored from open on. Nothing here is shared between two struct env_uv. */
+ * Several nodes (an embedded broker, its worker, a client) share the loop and the process. SIGPIPE
+ * is ignored from open on. Nothing here is shared between two struct env_uv. */
 #ifndef ONCE_BASE_ENV_UV_H
 #define ONCE_BASE_ENV_UV_H
 #include "base/env.h"
@@ -69,18 +69,19 @@ void env_uv_close(struct env_uv *uv);
 int env_uv_run(struct env_uv *uv);
 /* One turn; with wait it may wait for an event first. 0 or -ERR_CRASHED. */
 int env_uv_turn(struct env_uv *uv, bool wait);
-/* Ends env_uv_run at the end of this turn, or at once when it is called next. From the loop only. */
+/* Ends env_uv_run at the end of this turn, or at once when it is called next. From the
+ * loop only. */
 void env_uv_stop(struct env_uv *uv);
 /* "broker-1: why", or NULL. */
 const char *env_uv_halted(const struct env_uv *uv);
-/* For callbacks of the caller's own handles on uv->loop (signals): call it first, so that the turn has
- * begun and `now` is set when modules are called. */
+/* For callbacks of the caller's own handles on uv->loop (signals): call it first, so that the turn
+ * has begun and `now` is set when modules are called. */
 void env_uv_enter(struct env_uv *uv);
 
 /* name is kept, not copied. seed 0: drawn from the system. */
 int env_uv_node_open(struct env_uv *uv, struct env_uv_node *node, const char *name, uint64_t seed);
-/* From outside the loop: no callback comes from here on; returns when nothing of the node's memory is
- * in use any more: streams and files closed, locks freed. Idempotent. */
+/* From outside the loop: no callback comes from here on; returns when nothing of the node's memory
+ * is in use any more: streams and files closed, locks freed. Idempotent. */
 void env_uv_node_stop(struct env_uv *uv, struct env_uv_node *node);
 /* Stops it if need be, and takes it off the loop. */
 void env_uv_node_close(struct env_uv *uv, struct env_uv_node *node);

@@ -1,11 +1,12 @@
 /* base/env_uv_file.c - files and folders of the real world.
  *
- * Ops of one file: reads run side by side, everything else alone and in the order submitted; what may
- * not start yet waits in the file's queue. A sync that follows no write changes no byte, so reads pass
- * it. What an op does is in run_*, off the loop; file_ran, on the loop, starts those that waited.
+ * Ops of one file: reads run side by side, everything else alone and in the order submitted; what
+ * may not start yet waits in the file's queue. A sync that follows no write changes no byte, so
+ * reads pass it. What an op does is in run_*, off the loop; file_ran, on the loop, starts those
+ * that waited.
  *
- * Failure: errno as ERR_. A failed fdatasync poisons the file: the kernel may have dropped the bytes
- * and marked them clean, so a later success would mean nothing. */
+ * Failure: errno as ERR_. A failed fdatasync poisons the file: the kernel may have dropped the
+ * bytes and marked them clean, so a later success would mean nothing. */
 #include "base/env_uv_impl.h"
 #include <dirent.h>
 #include <errno.h>

@@ -84,7 +84,8 @@ bool euv_op_begin(struct env_op *op, struct env *e);
 void euv_op_end(struct env_op *op, int64_t res);
 /* The same, later: for what is done within the submit. */
 void euv_op_end_later(struct env_op *op, int64_t res);
-/* Hands op to a thread, or to libuv's pool; euv_op_run is called there, euv_op_ran on the loop after. */
+/* Hands op to a thread, or to libuv's pool; euv_op_run is called there, euv_op_ran on the loop
+ * after. */
 void euv_thread_give(struct env_uv_thread *t, struct env_op *op);
 void euv_pool_give(struct env_uv *uv, struct env_op *op);
 int euv_thread_open(struct env_uv_thread *t, struct env_uv *uv, bool urgent);

@@ -1,9 +1,10 @@
 /* base/env_uv_net.c - TCP streams of the real world.
  *
- * send tries at once and queues only the rest, four slices at a time (libuv allocates beyond that). recv
- * hands the caller's span to libuv; reading stops only if the callback did not ask for more. connect
- * and listen take numbers as they are; names go to the resolver, of whose answers an IPv4 one is
- * preferred. shut closes the handle; when libuv is done with it, the ops end, shut's own last.
+ * send tries at once and queues only the rest, four slices at a time (libuv allocates beyond that).
+ * recv hands the caller's span to libuv; reading stops only if the callback did not ask for more.
+ * connect and listen take numbers as they are; names go to the resolver, of whose answers an IPv4
+ * one is preferred. shut closes the handle; when libuv is done with it, the ops end, shut's own
+ * last.
  *
  * Failure: a connection that broke ends the op at hand with its error, and every later recv too. */
 #include "base/env_uv_impl.h"

@@ -1,7 +1,7 @@
 /* base/err.h - errors of the house: 0 or a negative ERR_ code; the cold paths add a message.
  *
- * Codes of the Kafka protocol are another type (base/wire/kafka_error.h) and meet these only in api/
- * files and effects. */
+ * Codes of the Kafka protocol are another type (base/wire/kafka_error.h) and meet these only in
+ * api/ files and effects. */
 #ifndef ONCE_BASE_ERR_H
 #define ONCE_BASE_ERR_H
 #include <stdarg.h>
@@ -56,9 +56,11 @@ struct err {
 const char *err_name(int code);
 const char *err_text(int code);
 
-/* Sets e (NULL: only returns) and returns -code, so that `return err_set(e, ERR_X, ...)` reads well. */
+/* Sets e (NULL: only returns) and returns -code, so that `return err_set(e, ERR_X, ...)` reads
+ * well. */
 int err_set(struct err *e, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-/* Puts "what: " before the text that is there (or before the code's own text) and returns -e->code. */
+/* Puts "what: " before the text that is there (or before the code's own text) and
+ * returns -e->code. */
 int err_wrap(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* The ERR_ code, positive, for an errno value. */
 int err_from_errno(int eno);

@@ -1,7 +1,7 @@
 /* base/map.h - hash maps whose order is the order of insertion, so that no hash shows in behaviour.
  *
- * map: keys are bytes, copied. idmap: keys are 64-bit numbers. Values are pointers, never freed by the
- * map. Removing while iterating with MAP_EACH is allowed; inserting is not. */
+ * map: keys are bytes, copied. idmap: keys are 64-bit numbers. Values are pointers, never freed by
+ * the map. Removing while iterating with MAP_EACH is allowed; inserting is not. */
 #ifndef ONCE_BASE_MAP_H
 #define ONCE_BASE_MAP_H
 #include "base/slice.h"

@@ -1,8 +1,8 @@
 /* base/sim_disk.c - see sim_disk.h for the model.
  *
- * An inode lives while something names it: an entry of a folder now, a durable entry, an open handle,
- * or an unsynced change of a folder. Its bytes count against the quota while an entry or a handle of
- * the present holds it. */
+ * An inode lives while something names it: an entry of a folder now, a durable entry, an open
+ * handle, or an unsynced change of a folder. Its bytes count against the quota while an entry or a
+ * handle of the present holds it. */
 #include "base/sim_disk.h"
 #include "base/rng.h"
 #include <stdlib.h>
@@ -267,7 +267,8 @@ void sim_disk_deinit(struct sim_disk *d)
 
 /* ---- paths ---- */
 
-/* The folder that path's last name lies in, and that name; NULL if a folder on the way is missing. */
+/* The folder that path's last name lies in, and that name; NULL if a folder on the way
+ * is missing. */
 static struct sim_inode *parent_of(struct sim_disk *d, const char *path, char last[256])
 {
     struct sim_inode *dir = d->root;

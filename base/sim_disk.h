@@ -1,13 +1,14 @@
 /* base/sim_disk.h - a disk in memory that can lose what was not synced.
  *
- * Each file has its bytes as readers see them and those that a power cut would leave; between the two
- * lie its unsynced changes, in order. A sync moves them over. Likewise each folder has its names now
- * and its durable ones, with the disk's list of unsynced creations, renames and removals between.
+ * Each file has its bytes as readers see them and those that a power cut would leave; between the
+ * two lie its unsynced changes, in order. A sync moves them over. Likewise each folder has its
+ * names now and its durable ones, with the disk's list of unsynced creations, renames and removals
+ * between.
  *
  *  - A process crash changes nothing here: all stays readable, and unsynced.
- *  - A power cut lets each unsynced write be kept, lost, torn at a sector or garbled, each truncation
- *    and each change of a folder be kept or forgotten. A file's sync says nothing of its name, only
- *    sync_dir does. What was durable before is never hurt.
+ *  - A power cut lets each unsynced write be kept, lost, torn at a sector or garbled, each
+ *    truncation and each change of a folder be kept or forgotten. A file's sync says nothing of its
+ *    name, only sync_dir does. What was durable before is never hurt.
  *  - After a failed sync the unsynced writes stay readable, but no later sync saves them.
  *
  * Nothing here knows of nodes or time; env_sim.c calls it when an op takes effect. */

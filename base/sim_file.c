@@ -1,8 +1,8 @@
 /* base/sim_file.c - files and folders of a simulated node, on its host's disk (sim_disk.h).
  *
  * Ops of a file form a queue and take effect one by one when they come due; a crash lets a drawn
- * number of those under way take effect, the next one in part, and calls nobody. A *_wait call takes
- * effect at once, unless a hook asks for a crash there. */
+ * number of those under way take effect, the next one in part, and calls nobody. A *_wait call
+ * takes effect at once, unless a hook asks for a crash there. */
 #include "base/sim_impl.h"
 #include <stdlib.h>
 

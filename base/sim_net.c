@@ -1,13 +1,13 @@
 /* base/sim_net.c - the simulated network: TCP as its users see it.
  *
- * A connection belongs to the world, not to its ends' owners: each end has a node (until it is shut or
- * its process is gone), the ops at hand, and the pipe of bytes towards the other end. A send copies
- * into the pipe as far as the window allows and schedules arrivals, in one piece or several; a recv
- * takes what has arrived. Bytes of a pipe never pass each other, whatever their arrivals do.
+ * A connection belongs to the world, not to its ends' owners: each end has a node (until it is shut
+ * or its process is gone), the ops at hand, and the pipe of bytes towards the other end. A send
+ * copies into the pipe as far as the window allows and schedules arrivals, in one piece or several;
+ * a recv takes what has arrived. Bytes of a pipe never pass each other, whatever their arrivals do.
  *
- * An end that is gone is heard of as TCP would tell: a close after its last byte, or a reset when it
- * left bytes unread; nothing at all when the power went, until the host is up again and a byte meets
- * nobody. A partition makes arrivals wait. A half-open connection swallows what is sent. */
+ * An end that is gone is heard of as TCP would tell: a close after its last byte, or a reset when
+ * it left bytes unread; nothing at all when the power went, until the host is up again and a byte
+ * meets nobody. A partition makes arrivals wait. A half-open connection swallows what is sent. */
 #include "base/sim_impl.h"
 #include <stdio.h>
 #include <stdlib.h>

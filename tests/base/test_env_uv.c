@@ -1,4 +1,5 @@
-/* tests/base/test_env_uv.c - the shared suite on the real world, and what only the real world has. */
+/* tests/base/test_env_uv.c - the shared suite on the real world, and what only the real
+ * world has. */
 #include "support_world.h"
 #include "base/env_uv.h"
 #include <stdio.h>
