@@ -10,12 +10,30 @@
 /* Its address is the registry's key of the weak table object -> number. */
 static const char numbers_key = 0;
 
+static void new_numbers(lua_State *L)
+{
+    lua_newtable(L);
+    lua_createtable(L, 0, 1);
+    lua_pushliteral(L, "k");
+    lua_setfield(L, -2, "__mode");
+    lua_setmetatable(L, -2);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &numbers_key);
+}
+
+/* Numbers are given anew for each record, from its position and in the order asked for: a replay shows the
+ * same ones, whatever the task did before. */
 static uint64_t object_number(lua_State *L, int idx)
 {
     struct udf_task *t = task_of(L);
     uint64_t n;
 
-    luaL_checkstack(L, 4, NULL);
+    luaL_checkstack(L, 6, NULL);
+    if (!t->numbers_ready) {
+        new_numbers(L);
+        t->object_base = randomlib_position(t) << 16 & UINT64_C(0xFFFFFFFFFFFF);
+        t->object_n = 0;
+        t->numbers_ready = true;
+    }
     lua_rawgetp(L, LUA_REGISTRYINDEX, &numbers_key);
     lua_pushvalue(L, idx);
     if (lua_rawget(L, -2) == LUA_TNUMBER) {
@@ -24,12 +42,7 @@ static uint64_t object_number(lua_State *L, int idx)
         return n;
     }
     lua_pop(L, 1);
-    if (!t->numbers_ready) {
-        t->object_base = randomlib_position(t);
-        t->object_n = 0;
-        t->numbers_ready = true;
-    }
-    n = (t->object_base << 16 & UINT64_C(0xFFFFFFFFFFFF)) + ++t->object_n;
+    n = t->object_base + ++t->object_n;
     lua_pushvalue(L, idx);
     lua_pushinteger(L, (lua_Integer)n);
     lua_rawset(L, -3);
@@ -235,11 +248,4 @@ void baselib_open(lua_State *L)
     lua_pushcclosure(L, l_format, 1);
     lua_setfield(L, -2, "format");
     lua_pop(L, 1);
-
-    lua_newtable(L);
-    lua_newtable(L);
-    lua_pushliteral(L, "k");
-    lua_setfield(L, -2, "__mode");
-    lua_setmetatable(L, -2);
-    lua_rawsetp(L, LUA_REGISTRYINDEX, &numbers_key);
 }

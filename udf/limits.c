@@ -20,8 +20,10 @@ void limits_hook(struct udf_task *t, lua_State *L)
 {
     if (t->stop || t->fired || t->memory_asked)
         lua_sethook(L, hook, LUA_MASKCOUNT, 1);
+    else if (t->count_limit && (!lua_gethook(L) || lua_gethookcount(L) != HOOK_STEP))
+        lua_sethook(L, hook, LUA_MASKCOUNT, HOOK_STEP); /* setting it anew would restart its count */
     else if (t->count_limit)
-        lua_sethook(L, hook, LUA_MASKCOUNT, HOOK_STEP);
+        return;
     else if (lua_gethook(L))
         lua_sethook(L, NULL, 0, 0);
 }
