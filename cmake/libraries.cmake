@@ -31,8 +31,12 @@ once_library(once_client DIR runtime/client EDGES once_wire once_session)
 once_library(once_state DIR runtime/state EDGES once_base once_udf LINK ${LMDB_LIB})
 once_library(once_worker DIR runtime/worker EDGES once_client once_state once_udf)
 once_library(once_sim DIR runtime/sim EDGES once_env_sim once_txn_api once_worker)
-once_library(once_cli DIR runtime/cli EXCLUDE main.c EDGES once_env_uv once_txn_api once_worker once_sim
-  LINK PkgConfig::UV)
+set(cli_sim)
+if(EXISTS ${CMAKE_SOURCE_DIR}/runtime/cli/cmd_sim.c)
+  set(cli_sim once_sim)
+endif()
+once_library(once_cli DIR runtime/cli EXCLUDE main.c
+  EDGES once_env_uv once_txn_api once_worker ${cli_sim} LINK PkgConfig::UV ${LMDB_LIB})
 
 if(EXISTS ${CMAKE_SOURCE_DIR}/runtime/cli/main.c)
   add_executable(once runtime/cli/main.c)

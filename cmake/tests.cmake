@@ -35,7 +35,7 @@ once_tests(broker LIBS once_txn_api once_txn once_broker once_env_sim once_env_u
 once_tests(broker/log LIBS once_log once_env_sim once_env_uv)
 once_tests(broker/group LIBS once_group)
 once_tests(txn LIBS once_txn_api once_txn once_session once_env_sim)
-once_tests(udf LIBS once_udf)
+once_tests(udf LIBS once_udf PkgConfig::LUA)
 once_tests(runtime/client LIBS once_client once_txn_api once_env_sim once_env_uv)
 once_tests(runtime/state LIBS once_state once_env_sim once_env_uv)
 once_tests(runtime/worker LIBS once_worker once_txn_api once_env_sim once_env_uv)

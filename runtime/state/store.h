@@ -93,6 +93,8 @@ void store_lmdb_free(struct store_driver *d);
 /* For `once state`: opens read-only, also while a worker has it open. */
 int store_lmdb_open_ro(const char *path, const char *const *names, int n_tables,
                        struct task_store **s, struct err *e);
+/* Of one opened read-only: is the table there? */
+bool store_lmdb_has(const struct task_store *s, int table);
 
 /* In memory; contents belong to the driver and outlive the task_store, as files outlive a process. */
 struct store_driver *store_mem_new(void);

@@ -190,7 +190,8 @@ static int lmdb_range(struct task_store *base, int table, struct slice from, str
 static int put_meta(struct lmdb_store *s, MDB_txn *txn, const struct store_meta *meta)
 {
     struct buf b;
-    MDB_val k = {4, "meta"}, v;
+    char name[] = "meta";
+    MDB_val k = {4, name}, v;
     int rc;
 
     buf_init(&b, 1 << 20);
@@ -205,7 +206,8 @@ static int put_meta(struct lmdb_store *s, MDB_txn *txn, const struct store_meta 
 
 static int read_meta(struct lmdb_store *s, MDB_txn *txn, struct store_meta *meta)
 {
-    MDB_val k = {4, "meta"}, v;
+    char name[] = "meta";
+    MDB_val k = {4, name}, v;
     int rc = mdb_get(txn, s->meta, &k, &v);
 
     if (rc == MDB_NOTFOUND) {
@@ -463,4 +465,9 @@ int store_lmdb_open_ro(const char *path, const char *const *names, int n_tables,
     }
     *out = &s->base;
     return 0;
+}
+
+bool store_lmdb_has(const struct task_store *base, int table)
+{
+    return !((const struct lmdb_store *)base)->absent[table];
 }

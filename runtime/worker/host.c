@@ -42,7 +42,7 @@ static int host_emit(struct udf_host *h, const struct udf_out *out)
     int32_t part;
     int rc = host_route(t, out->topic, out->key, out->partition, t->partition, &to, &part);
 
-    if (rc == -ERR_NOT_FOUND && topics_late(t->worker, out->topic))
+    if (rc == -ERR_NOT_FOUND && job_topics_late(t->worker, out->topic))
         return -ERR_NOMEM;
     if (rc)
         return rc;

@@ -86,7 +86,7 @@ static int collect_changelogs(struct worker *w)
     return 0;
 }
 
-int topics_collect(struct worker *w, struct err *e)
+int job_topics_collect(struct worker *w, struct err *e)
 {
     int rc = 0;
 
@@ -308,13 +308,13 @@ static void next_step(struct worker *w)
     }
 }
 
-void topics_setup(struct worker *w)
+void job_topics_setup(struct worker *w)
 {
     w->setup_step = STEP_SOURCES;
     next_step(w);
 }
 
-int topics_late(struct worker *w, struct slice name)
+int job_topics_late(struct worker *w, struct slice name)
 {
     struct job_topic *t = add_topic(w, name, name);
 
@@ -326,7 +326,7 @@ int topics_late(struct worker *w, struct slice name)
     return 0;
 }
 
-void topics_free(struct worker *w)
+void job_topics_free(struct worker *w)
 {
     MAP_EACH (entry, &w->topics) {
         struct job_topic *t = entry->value;

@@ -90,6 +90,9 @@ static void finish(struct worker *w)
     env_timer_stop(w->env, &w->sync_timer);
     env_timer_stop(w->env, &w->space_timer);
     env_task_stop(&w->pump);
+    env_task_stop(&w->restore_turn);
+    LIST_EACH(it, &w->tasks)
+    task_start_cancel(list_entry(it, struct task, link));
     if (w->client)
         client_close(w->client, client_closed, w);
     else
@@ -303,7 +306,7 @@ void worker_start(struct worker *w)
 {
     w->stats.start_ns = w->env->now;
     env_timer_set(w->env, &w->sync_timer, w->env->now + ENV_MS(SYNC_MS));
-    topics_setup(w);
+    job_topics_setup(w);
 }
 
 int worker_open(struct worker **out, struct env *env, const struct worker_options *o, struct err *e)
@@ -334,7 +337,7 @@ int worker_open(struct worker **out, struct env *env, const struct worker_option
               : w->guarantee == UDF_AT_LEAST_ONCE ? CYCLE_AT_LEAST_ONCE
                                                   : CYCLE_AT_MOST_ONCE;
     cycle_init(&w->cycle, &yo);
-    rc = topics_collect(w, e);
+    rc = job_topics_collect(w, e);
     if (!rc)
         rc = identity_take(&w->id, env, o->state_dir, w->job->name, e);
     if (!rc)
@@ -364,7 +367,7 @@ void worker_free(struct worker *w)
         task_start_cancel(t);
         task_free(t);
     }
-    topics_free(w);
+    job_topics_free(w);
     member_free(w->member);
     fetcher_free(w->fetcher);
     fetcher_free(w->restorer);

@@ -106,11 +106,11 @@ void worker_fail_err(struct worker *w, int res, const struct err *e);
 struct job_topic *worker_topic(struct worker *w, struct slice name);
 
 /* topics.c: looks up and creates what the job needs, then worker_topics_ready or worker_fail. */
-int topics_collect(struct worker *w, struct err *e);
-void topics_setup(struct worker *w);
+int job_topics_collect(struct worker *w, struct err *e);
+void job_topics_setup(struct worker *w);
 /* An output of a "prefix-*" that no record named before: looked up or made; the pump is asked again then. */
-int topics_late(struct worker *w, struct slice name);
-void topics_free(struct worker *w);
+int job_topics_late(struct worker *w, struct slice name);
+void job_topics_free(struct worker *w);
 void worker_topics_ready(struct worker *w);
 
 /* pump.c: takes records and runs them. */

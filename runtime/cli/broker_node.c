@@ -1,0 +1,58 @@
+/* runtime/cli/broker_node.c - the order in which a broker is put together. */
+#include "runtime/cli/broker_node.h"
+#include <inttypes.h>
+
+static void report_recovery(struct broker_node *n, const struct logdir_report *r)
+{
+    env_info(&n->node.env,
+             "recovered %u logs in %" PRIu64 " ms (%s stop): %" PRIu64 " rounds, %" PRIu64
+             " bytes redone, %" PRIu64 " batches checked, %" PRIu64 " bytes cut",
+             r->logs, r->duration_ns / 1000000, r->clean ? "orderly" : "unclean", r->rounds,
+             r->bytes_redone, r->batches_checked, r->bytes_cut);
+}
+
+int broker_node_open(struct broker_node *n, struct env_uv *uv, const struct broker_options *o,
+                     enum env_level level, struct err *e)
+{
+    struct logdir_report report = {0};
+    int rc = env_uv_node_open(uv, &n->node, "broker", 0);
+
+    if (rc)
+        return err_set(e, -rc, "cannot set up the broker: %s", err_text(rc));
+    n->uv = uv;
+    n->open = true;
+    n->node.env.level = level;
+    rc = broker_open(&n->broker, &n->node.env, o, e);
+    if (!rc) {
+        rc = txn_open(&n->txn, n->broker);
+        if (rc)
+            rc = err_set(e, -rc, "transaction coordinator: %s", err_text(rc));
+    }
+    if (!rc) {
+        broker_api_install(n->broker);
+        rc = broker_recover(n->broker, &report, e);
+    }
+    if (!rc) {
+        report_recovery(n, &report);
+        rc = broker_listen(n->broker, n->address, sizeof n->address, e);
+    }
+    if (rc)
+        broker_node_close(n);
+    return rc;
+}
+
+void broker_node_stop(struct broker_node *n, void (*done)(void *user), void *user)
+{
+    broker_close(n->broker, done, user);
+}
+
+void broker_node_close(struct broker_node *n)
+{
+    if (!n->open)
+        return;
+    env_uv_node_stop(n->uv, &n->node);
+    txn_free(n->txn);
+    broker_free(n->broker);
+    env_uv_node_close(n->uv, &n->node);
+    n->open = false;
+}
