@@ -115,6 +115,15 @@ static void vt_arm(struct env *e, uint64_t at)
         turn_by(n, world > n->sim->now ? world : n->sim->now);
 }
 
+void sim_pause(struct sim_node *n, uint64_t until)
+{
+    bool waits = n->paused_until > n->sim->now;
+
+    n->paused_until = until;
+    if (waits && until <= n->sim->now)
+        turn_by(n, n->sim->now);
+}
+
 static void node_turn(struct sim_node *n)
 {
     struct env *e = &n->env;
@@ -325,6 +334,7 @@ void sim_start(struct sim_node *n)
     n->env.level = level;
     n->env.mutations = mutations;
     n->up = true;
+    n->paused_until = 0;
     n->host->powered = true;
     sim_enter(n);
 }
@@ -457,6 +467,16 @@ static void sync_dir_event(struct sim_node *n, struct sim_dir_sync *x)
     sim_ready(n, x->op, sim_disk_sync_dir(&n->host->disk, x->path));
 }
 
+static void turn_event(struct sim_node *n)
+{
+    if (n->sim->now >= n->paused_until) {
+        node_turn(n);
+        return;
+    }
+    n->turn_at = UINT64_MAX;
+    turn_by(n, n->paused_until);
+}
+
 static void handle(struct sim *s, struct sim_event *e)
 {
     struct sim_node *n = s->nodes[e->node];
@@ -465,7 +485,7 @@ static void handle(struct sim *s, struct sim_event *e)
     switch ((enum sim_event_kind)e->kind) {
     case EV_TURN:
         if (alive && n->turn_at == e->at)
-            node_turn(n);
+            turn_event(n);
         break;
     case EV_OP:
         if (alive)

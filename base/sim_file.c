@@ -388,8 +388,10 @@ void sim_files_down(struct sim_node *n)
                 (void)take_effect(n, op);
         if (op && sim_op(op)->kind == SOP_WRITE && !i->poisoned) {
             struct sim_op *o = sim_op(op);
-            sim_disk_write_part(&n->host->disk, i->inode, o->at, o->v, o->n,
-                                rng_below(n->sim->rng, bytes_of(o->v, o->n) + 1));
+            uint64_t bytes = bytes_of(o->v, o->n); /* often all of them: only the sync is missing */
+            if (rng_below(n->sim->rng, 2))
+                bytes = rng_below(n->sim->rng, bytes + 1);
+            sim_disk_write_part(&n->host->disk, i->inode, o->at, o->v, o->n, bytes);
         }
         list_remove(l);
         i->head = NULL;
