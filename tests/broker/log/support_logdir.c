@@ -550,3 +550,121 @@ void fx_put(struct fx *x, const char *path, struct slice bytes)
         assert_int_equal(env_write_wait(&f, 0, &bytes, 1, ENV_SYNC), bytes.n);
     env_close(&f);
 }
+
+/* ---- images ---- */
+
+struct lister {
+    char names[256][128];
+    int n;
+};
+
+static void each_name(void *u, const char *name)
+{
+    struct lister *l = u;
+    assert_true(l->n < 256);
+    snprintf(l->names[l->n++], sizeof l->names[0], "%s", name);
+}
+
+static void walk(struct fx *x, const char *dir, void (*file)(void *u, const char *path), void *u)
+{
+    struct lister *l = calloc(1, sizeof *l);
+
+    assert_int_equal(x->env->vt->list(x->env, dir, each_name, l), 0);
+    for (int i = 0; i < l->n; i++) {
+        char path[256];
+        struct lister sub = {.n = 0};
+        snprintf(path, sizeof path, "%s/%s", dir, l->names[i]);
+        if (x->env->vt->list(x->env, path, each_name, &sub) == 0)
+            walk(x, path, file, u);
+        else
+            file(u, path);
+    }
+    free(l);
+}
+
+struct taker {
+    struct fx *x;
+    struct fx_image *m;
+};
+
+static void take_file(void *u, const char *path)
+{
+    struct taker *t = u;
+    int i = t->m->n++;
+
+    assert_true(i < 256);
+    snprintf(t->m->files[i].path, sizeof t->m->files[i].path, "%s", path);
+    buf_init(&t->m->files[i].bytes, 1u << 30);
+    fx_get(t->x, path, &t->m->files[i].bytes);
+}
+
+void fx_image_take(struct fx *x, struct fx_image *m)
+{
+    struct taker t = {x, m};
+    m->n = 0;
+    walk(x, x->dir, take_file, &t);
+}
+
+static void drop_new(void *u, const char *path)
+{
+    struct taker *t = u;
+
+    for (int i = 0; i < t->m->n; i++)
+        if (strcmp(t->m->files[i].path, path) == 0)
+            return;
+    assert_int_equal(t->x->env->vt->remove_wait(t->x->env, path), 0);
+}
+
+void fx_image_put(struct fx *x, const struct fx_image *m)
+{
+    struct taker t = {x, (struct fx_image *)(uintptr_t)m};
+    struct buf b;
+
+    walk(x, x->dir, drop_new, &t);
+    buf_init(&b, 1u << 30);
+    for (int i = 0; i < m->n; i++) {
+        const struct buf *want = &m->files[i].bytes;
+        if (fx_exists(x, m->files[i].path)) {
+            fx_get(x, m->files[i].path, &b);
+            if (b.n == want->n && (!b.n || memcmp(b.p, want->p, b.n) == 0))
+                continue;
+        }
+        fx_put(x, m->files[i].path, buf_slice(want));
+    }
+    buf_deinit(&b);
+}
+
+bool fx_image_same(struct fx *x, const struct fx_image *m)
+{
+    struct fx_image *now = calloc(1, sizeof *now);
+    bool same;
+
+    fx_image_take(x, now);
+    same = now->n == m->n;
+    for (int i = 0; same && i < m->n; i++)
+        same = strcmp(now->files[i].path, m->files[i].path) == 0 &&
+               slice_eq(buf_slice(&now->files[i].bytes), buf_slice(&m->files[i].bytes));
+    fx_image_free(now);
+    free(now);
+    return same;
+}
+
+struct buf *fx_image_file(struct fx_image *m, const char *suffix)
+{
+    size_t n = strlen(suffix);
+
+    for (int i = 0; i < m->n; i++) {
+        size_t k = strlen(m->files[i].path);
+        if (k >= n && strcmp(m->files[i].path + k - n, suffix) == 0)
+            return &m->files[i].bytes;
+    }
+    fail_msg("no file %s", suffix);
+    return NULL;
+}
+
+void fx_image_free(struct fx_image *m)
+{
+    for (int i = 0; i < m->n; i++)
+        buf_deinit(&m->files[i].bytes);
+    m->n = 0;
+}

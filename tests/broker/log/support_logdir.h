@@ -83,4 +83,18 @@ void fx_path(const struct fx *x, char out[512], const char *fmt, ...)
 void fx_get(struct fx *x, const char *path, struct buf *out);
 void fx_put(struct fx *x, const char *path, struct slice bytes);
 bool fx_exists(struct fx *x, const char *path);
+/* Every file of the directory as it is now, to be put back any number of times. */
+struct fx_image {
+    struct {
+        char path[256];
+        struct buf bytes;
+    } files[256];
+    int n;
+};
+void fx_image_take(struct fx *x, struct fx_image *m);
+void fx_image_put(struct fx *x, const struct fx_image *m);
+/* Are all files what the image says? */
+bool fx_image_same(struct fx *x, const struct fx_image *m);
+struct buf *fx_image_file(struct fx_image *m, const char *suffix);
+void fx_image_free(struct fx_image *m);
 #endif
