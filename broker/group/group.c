@@ -39,13 +39,6 @@ void group_deinit(struct group *g)
     group_slice_free(&g->protocol);
 }
 
-const char *group_state_name(enum group_state s)
-{
-    static const char *const names[] = {"Empty", "PreparingRebalance", "CompletingRebalance",
-                                        "Stable"};
-    return names[s];
-}
-
 /* ---- who asks ---- */
 
 /* The member that the ids name: NONE, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID. */

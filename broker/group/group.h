@@ -136,7 +136,6 @@ void group_step(struct group *g, const struct group_event *ev, uint64_t now, str
 uint64_t group_due(const struct group *g);
 /* What the member said about itself under this protocol; empty if it does not list it. */
 struct slice group_member_metadata(const struct group_member *m, struct slice protocol);
-const char *group_state_name(enum group_state s);
 
 /* Reloading: load, then each member, then load_end; -ERR_NOMEM, or -ERR_INVALID (a member twice). Before
  * GROUP_STARTED no member expires. */
