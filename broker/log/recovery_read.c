@@ -153,7 +153,8 @@ int recovery_each(struct recovery *r, struct log *l, int64_t from,
         int ret;
         if (i + 1 < l->n_segs && l->segs[i + 1]->base <= from)
             continue;
-        if (s->size_known && (s->written == 0 || (s->base == l->ck.seg_base && from >= l->ck.end)))
+        if (s->size_known && (s->written == 0 || (!r->kafka && s->base == l->ck.seg_base &&
+                                                  from >= l->ck.end)))
             continue;
         ret = segment_open(s, false);
         if (ret < 0)

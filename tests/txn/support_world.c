@@ -52,7 +52,7 @@ static void make_topic(struct world *w, const char *name, int32_t partitions)
     assert_int_equal(broker_topic_create(w->b, slice_str(name), partitions, NULL, &t, &w->e), 0);
 }
 
-void world_init(struct world *w, uint64_t seed)
+static void world_make(struct world *w, uint64_t seed)
 {
     memset(w, 0, sizeof *w);
     conf_init(&w->conf);
@@ -61,6 +61,20 @@ void world_init(struct world *w, uint64_t seed)
     w->sim.hooks.on_down = on_down;
     w->sim.hooks.on_log = on_log;
     w->node = sim_node_add(&w->sim, "broker-1", NULL);
+    sim_enter(w->node);
+}
+
+void world_init_with(struct world *w, uint64_t seed, void (*fill)(struct world *w))
+{
+    world_make(w, seed);
+    assert_int_equal(w->node->env.vt->mkdir(&w->node->env, "data"), 0);
+    fill(w);
+    world_up(w);
+}
+
+void world_init(struct world *w, uint64_t seed)
+{
+    world_make(w, seed);
     world_up(w);
     make_topic(w, "a", 2);
     make_topic(w, "b", 1);

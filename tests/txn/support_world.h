@@ -19,6 +19,8 @@ struct world {
 
 /* A world whose broker is up, recovered, with topics "a" (2 partitions) and "b" (1). */
 void world_init(struct world *w, uint64_t seed);
+/* The same without topics, on a disk that `fill` prepared under data/ (which is there). */
+void world_init_with(struct world *w, uint64_t seed, void (*fill)(struct world *w));
 void world_deinit(struct world *w);
 /* The broker of the next (or first) incarnation; asserts that it recovers. */
 void world_up(struct world *w);
