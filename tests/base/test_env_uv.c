@@ -1,10 +1,14 @@
 /* tests/base/test_env_uv.c - the shared suite on the real world, and what only the real
  * world has. */
 #include "support_world.h"
-#include "base/env_uv.h"
+#include "base/env_uv_impl.h"
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <signal.h>
 #include <unistd.h>
@@ -138,6 +142,84 @@ static void run_returns_when_stopped(void **state)
     free(both);
 }
 
+/* Takes the C library's place, so that a sync can fail. */
+static volatile int sync_fails;
+
+int fdatasync(int fd)
+{
+    if (sync_fails) {
+        errno = EIO;
+        return -1;
+    }
+    return (int)syscall(SYS_fdatasync, fd);
+}
+
+static void a_failed_sync_poisons_the_file_for_good(void **state)
+{
+    struct world *w = *state;
+    struct slice v = slice_str("x");
+    struct env_file f, g;
+    struct wait x;
+    char p[256];
+
+    for (int flags = 0; flags <= ENV_JOURNAL; flags += ENV_JOURNAL) {
+        snprintf(p, sizeof p, "%s/poisoned%d", w->dir, flags);
+        assert_int_equal(env_open(w->env, &f, p, ENV_CREATE | flags, NULL), 0);
+        sync_fails = 1;
+        wait_init(&x, w);
+        env_write(&x.op, &f, 0, &v, 1, ENV_SYNC);
+        assert_int_equal(wait_for(&x), -ERR_IO);
+        sync_fails = 0;
+        for (int sync = 0; sync <= ENV_SYNC; sync += ENV_SYNC) {
+            wait_init(&x, w);
+            env_write(&x.op, &f, 0, &v, 1, sync);
+            assert_int_equal(wait_for(&x), -ERR_IO);
+        }
+        assert_int_equal(env_write_wait(&f, 0, &v, 1, ENV_SYNC), -ERR_IO);
+        assert_int_equal(env_truncate_wait(&f, 0), -ERR_IO);
+        assert_int_equal(env_open(w->env, &g, p, 0, NULL), 0); /* the handle, not the name */
+        assert_int_equal(env_write_wait(&g, 0, &v, 1, ENV_SYNC), 1);
+        env_close(&f);
+        env_close(&g);
+    }
+}
+
+static struct env_stream accepted;
+
+static void accept_it(struct env_stream *l)
+{
+    assert_int_equal(env_accept(l, &accepted), 0);
+}
+
+static int nodelay(struct env_stream *s)
+{
+    int fd, on = 0;
+    socklen_t n = sizeof on;
+    assert_int_equal(uv_fileno((uv_handle_t *)&euv_stream(s)->tcp, &fd), 0);
+    assert_int_equal(getsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, &n), 0);
+    return on;
+}
+
+static void small_sends_are_not_held_back(void **state)
+{
+    struct world *w = *state;
+    static struct env_stream l, s;
+    struct wait x;
+    char addr[64];
+
+    accepted.env = NULL;
+    assert_int_equal(env_listen(w->env, &l, "127.0.0.1:0", accept_it), 0);
+    assert_int_equal(env_address(&l, 0, addr, sizeof addr), 0);
+    s.env = w->env;
+    wait_init(&x, w);
+    env_connect(&x.op, &s, addr);
+    assert_int_equal(wait_for(&x), 0);
+    for (int i = 0; i < 1000 && !accepted.env; i++)
+        w->turn(w);
+    assert_true(nodelay(&s));
+    assert_true(nodelay(&accepted));
+}
+
 static volatile int barked;
 
 static void bark(void *u)
@@ -260,6 +342,8 @@ int main(void)
         CASE(a_named_point_kills_the_process_the_nth_time),
 #endif
         CASE(two_nodes_share_a_loop),
+        CASE(a_failed_sync_poisons_the_file_for_good),
+        CASE(small_sends_are_not_held_back),
     };
     int r = world_run(&real_backend, "env_uv");
     return r + cmocka_run_group_tests(tests, NULL, NULL);
