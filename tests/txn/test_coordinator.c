@@ -290,6 +290,38 @@ static void eo_29_64_deleted_topic_does_not_hold_a_transaction_up(void **state)
     world_deinit(&w);
 }
 
+/* EO-27: whatever the full disk refused, nothing is pending and nothing half decided once there is room. */
+static void full_disk_refuses_and_goes_on_when_there_is_room(void **state)
+{
+    struct world w;
+    enum kafka_error error = KAFKA_NONE;
+    int32_t sequence = 0, tries = 0;
+    world_init(&w, 18);
+    int64_t pid = ready(&w, "x");
+    assert_int_equal(world_add(&w, "x", pid, 0, "a", 0), 0);
+    assert_true(world_settle(&w));
+    struct sim_disk *disk = sim_node_disk(w.node);
+    disk->quota = disk->used;
+    while (!error && tries++ < 100000) {
+        error = world_produce(&w, "x", "a", 0, pid, 0, sequence, 100, 11, NULL);
+        sequence += error ? 0 : 100;
+        if (tries % 50 == 0)
+            world_pass(&w, 20);
+    }
+    assert_int_equal(error, KAFKA_KAFKA_STORAGE_ERROR);
+    struct txn_answer a = world_end(&w, "x", pid, 0, true, 1);
+    assert_true(a.error == KAFKA_COORDINATOR_NOT_AVAILABLE || a.error == KAFKA_NONE);
+    disk->quota = UINT64_MAX;
+    world_pass(&w, 5000);
+    if (a.error)
+        a = world_end(&w, "x", pid, 0, true, 1);
+    assert_int_equal(a.error, 0);
+    assert_true(world_settle(&w));
+    assert_int_equal(world_hw(&w, "a", 0), sequence + 1);
+    assert_int_equal(world_stable(&w, "a", 0), sequence + 1);
+    world_deinit(&w);
+}
+
 static void version_2_append_enrols_in_its_own_round(void **state)
 {
     struct world w;
@@ -451,6 +483,7 @@ int main(void)
         cmocka_unit_test(eo_32_prepare_found_after_a_restart_rolls_forward),
         cmocka_unit_test(eo_27_prepare_without_markers_rolls_forward_without_a_restart),
         cmocka_unit_test(eo_29_64_deleted_topic_does_not_hold_a_transaction_up),
+        cmocka_unit_test(full_disk_refuses_and_goes_on_when_there_is_room),
         cmocka_unit_test(version_2_append_enrols_in_its_own_round),
         cmocka_unit_test(offsets_wait_for_the_marker),
         cmocka_unit_test(power_cuts_never_split_a_decision),
