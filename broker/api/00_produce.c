@@ -8,6 +8,7 @@
  * that the producer learns of it.
  *
  * Versions 0 to 2 (older message formats) are advertised and not served. */
+#include "base/check.h"
 #include "base/wire/batch_check.h"
 #include "broker/api/api.h"
 
@@ -192,6 +193,7 @@ static void run(struct produce *p)
         for (; p->part < t->partition_data.n; p->part++) {
             if (!stage(p, t->name, &t->partition_data.v[p->part],
                        &to->partition_responses.v[p->part])) {
+                REACHED("produce: waits for room in the log");
                 p->rq->canceled = canceled;
                 broker_room_wait(p->rq->broker, &p->room);
                 return;

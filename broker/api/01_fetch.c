@@ -356,6 +356,15 @@ static int put_answer(struct fetch *f)
     return rc;
 }
 
+static void stop_reading(struct fetch *f)
+{
+    if (!f->reading)
+        return;
+    log_read_cancel(&f->read);
+    log_read_release(&f->read); /* what it had before it waited */
+    f->reading = false;
+}
+
 /* The request no longer hangs on anything. */
 static void leave(struct fetch *f)
 {
@@ -363,9 +372,7 @@ static void leave(struct fetch *f)
         list_remove(&f->parts[i].wait.link);
     env_task_stop(&f->task);
     env_timer_stop(broker_env(f->rq->broker), &f->rq->timer);
-    if (f->reading)
-        log_read_cancel(&f->read);
-    f->reading = false;
+    stop_reading(f);
 }
 
 static void answer(struct fetch *f)
@@ -445,10 +452,8 @@ static void wake(struct partition_wait *w, bool gone)
     struct part *part = list_entry(w, struct part, wait);
     struct fetch *f = part->f;
     if (gone) {
-        if (f->reading && part == &f->parts[f->at]) {
-            log_read_cancel(&f->read);
-            f->reading = false;
-        }
+        if (part == &f->parts[f->at])
+            stop_reading(f);
         part->p = NULL;
         fail(part, KAFKA_UNKNOWN_TOPIC_OR_PARTITION);
     }

@@ -90,7 +90,7 @@ static void topic_gone(struct partition_wait *w, bool gone)
     struct lookup *k = list_entry(w, struct lookup, wait);
     if (!gone)
         return;
-    log_read_cancel(&k->find.read);
+    log_time_cancel(&k->find);
     find_ended(k);
     current(k)->error_code = KAFKA_UNKNOWN_TOPIC_OR_PARTITION;
     k->part++;
@@ -180,7 +180,7 @@ static void canceled(struct request *rq)
     struct lookup *k = rq->user;
     if (!k->finding)
         return;
-    log_read_cancel(&k->find.read);
+    log_time_cancel(&k->find);
     find_ended(k);
 }
 

@@ -272,3 +272,15 @@ int log_time_find(struct log_time *t)
     find_free(f);
     return r < 0 ? r : 0;
 }
+
+void log_time_cancel(struct log_time *t)
+{
+    struct time_find *f = t->internal;
+    struct log *l = f->l;
+
+    log_read_cancel(&t->read);
+    log_read_release(&t->read);
+    find_free(f);
+    l->users--;
+    env_task_add(l->d->env, &l->d->turn);
+}

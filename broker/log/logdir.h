@@ -178,6 +178,8 @@ struct log_time {
     void *internal;
 };
 int log_time_find(struct log_time *t); /* 0 answered, -ERR_AGAIN done() will be called */
+/* While done() is still to come: it will not, and t is the caller's again. */
+void log_time_cancel(struct log_time *t);
 
 /* KIP-320: the end offset of `epoch`: the start of the next higher epoch known, or the durable end. *found
  * is the largest epoch <= epoch that the log has, -1 if none. */

@@ -6,62 +6,114 @@
 #include "base/check.h"
 #include "broker/api/api.h"
 
-/* ---- the world ---- */
+/* ---- the worlds ---- */
 
 struct uv_world {
     struct env_uv uv;
     struct env_uv_node broker, outside;
 };
-
-static void uv_turn(struct world *w)
-{
-    struct uv_world *u = w->impl;
-    assert_int_equal(env_uv_turn(&u->uv, true), 0);
-}
+struct sim_world {
+    struct sim sim;
+    struct sim_node *broker, *outside;
+    bool torn_down;
+};
 
 void world_open(struct world *w)
 {
     struct uv_world *u = calloc(1, sizeof *u);
     memset(w, 0, sizeof *w);
-    w->impl = u;
+    w->uv = u;
     conf_init(&w->conf);
     snprintf(w->dir, sizeof w->dir, "/tmp/once-broker-XXXXXX");
     assert_non_null(mkdtemp(w->dir));
     assert_int_equal(env_uv_open(&u->uv), 0);
     assert_int_equal(env_uv_node_open(&u->uv, &u->outside, "outside", 1), 0);
     w->outside = &u->outside.env;
-    w->turn = uv_turn;
+}
+
+static void down(void *u, struct sim_node *n, const char *why)
+{
+    struct world *w = u;
+    if (n != w->sim->broker)
+        return;
+    broker_free(w->broker);
+    w->broker = NULL;
+    w->env = NULL;
+}
+
+static void log_line(void *u, struct sim_node *n, enum env_level level, const char *line)
+{
+    if (getenv("TEST_LOG"))
+        fprintf(stderr, "%s: %s\n", n->name, line);
+}
+
+void world_open_sim(struct world *w, uint64_t seed)
+{
+    struct sim_world *s = calloc(1, sizeof *s);
+    memset(w, 0, sizeof *w);
+    w->sim = s;
+    conf_init(&w->conf);
+    sim_init(&s->sim, seed);
+    s->sim.hooks.u = w;
+    s->sim.hooks.on_down = down;
+    s->sim.hooks.on_log = log_line;
+    s->broker = sim_node_add(&s->sim, "broker-1", NULL);
+    s->outside = sim_node_add(&s->sim, "outside", NULL);
+    w->outside = &s->outside->env;
+}
+
+struct sim *world_sim(struct world *w)
+{
+    return &w->sim->sim;
 }
 
 void world_close(struct world *w)
 {
-    struct uv_world *u = w->impl;
     char command[160];
     if (w->broker)
         world_kill(w);
-    env_uv_node_close(&u->uv, &u->outside);
-    env_uv_close(&u->uv);
-    free(u);
     conf_deinit(&w->conf);
+    if (w->sim) {
+        sim_deinit(&w->sim->sim);
+        free(w->sim);
+        return;
+    }
+    env_uv_node_close(&w->uv->uv, &w->uv->outside);
+    env_uv_close(&w->uv->uv);
+    free(w->uv);
     snprintf(command, sizeof command, "rm -rf %s", w->dir);
     assert_int_equal(system(command), 0);
 }
 
+static void node_up(struct world *w)
+{
+    if (w->sim) {
+        if (!w->sim->broker->up)
+            sim_start(w->sim->broker);
+        w->env = &w->sim->broker->env;
+        sim_enter(w->sim->broker);
+    } else {
+        assert_int_equal(env_uv_node_open(&w->uv->uv, &w->uv->broker, "broker-1", 2), 0);
+        w->env = &w->uv->broker.env;
+        w->env->level = ENV_ERROR;
+    }
+    w->env->mutations = w->mutations;
+}
+
 void world_start(struct world *w)
 {
-    struct uv_world *u = w->impl;
     char data[160];
     struct err e = {0};
-    snprintf(data, sizeof data, "%s/data", w->dir);
-    struct broker_options o = {.data_dir = data, .listen = "127.0.0.1:0", .conf = &w->conf};
+    snprintf(data, sizeof data, "%s%sdata", w->dir, w->sim ? "" : "/");
+    struct broker_options o = {
+        .data_dir = data,
+        .listen = w->sim ? "0.0.0.0:9092" : "127.0.0.1:0",
+        .conf = &w->conf,
+    };
     assert_null(w->broker);
-    assert_int_equal(env_uv_node_open(&u->uv, &u->broker, "broker-1", 2), 0);
-    w->env = &u->broker.env;
-    w->env->level = ENV_ERROR;
+    node_up(w);
     int rc = broker_open(&w->broker, w->env, &o, &e);
     if (!rc) {
-        if (w->plug)
-            broker_plug(w->broker, w->plug);
         broker_api_install(w->broker);
         rc = broker_recover(w->broker, NULL, &e);
     }
@@ -69,16 +121,33 @@ void world_start(struct world *w)
         rc = broker_listen(w->broker, w->address, sizeof w->address, &e);
     if (rc)
         fail_msg("broker: %s", e.text);
+    if (w->sim)
+        snprintf(w->address, sizeof w->address, "broker-1:9092");
+}
+
+static bool is_down(void *u)
+{
+    return !((struct world *)u)->broker;
 }
 
 void world_kill(struct world *w)
 {
-    struct uv_world *u = w->impl;
-    env_uv_node_stop(&u->uv, &u->broker);
+    if (w->sim) {
+        sim_crash(w->sim->broker);
+        assert_true(sim_run(&w->sim->sim, w->sim->sim.now + ENV_S(1), is_down, w));
+        return;
+    }
+    env_uv_node_stop(&w->uv->uv, &w->uv->broker);
     broker_free(w->broker);
     w->broker = NULL;
-    env_uv_node_close(&u->uv, &u->broker);
+    env_uv_node_close(&w->uv->uv, &w->uv->broker);
     w->env = NULL;
+}
+
+void world_power_cut(struct world *w)
+{
+    sim_power_cut(w->sim->broker);
+    assert_true(sim_run(&w->sim->sim, w->sim->sim.now + ENV_S(1), is_down, w));
 }
 
 static void stopped(void *user)
@@ -90,29 +159,37 @@ void world_stop(struct world *w)
 {
     uint64_t until = world_now_ms(w) + 10000;
     w->stopped = false;
+    if (w->sim)
+        sim_enter(w->sim->broker);
     broker_close(w->broker, stopped, w);
     while (!w->stopped && world_now_ms(w) < until)
-        w->turn(w);
+        world_pass(w, 1);
     assert_true(w->stopped);
     world_kill(w);
 }
 
 uint64_t world_now_ms(const struct world *w)
 {
-    return w->outside->now / 1000000;
+    return (w->sim ? w->sim->sim.now : w->outside->now) / 1000000;
 }
 
 static void nothing(struct env_timer *t)
 {
 }
 
-void world_turns(struct world *w, int n)
+void world_pass(struct world *w, int ms)
 {
-    struct env_timer t = {.fire = nothing};
-    for (int i = 0; i < n; i++) {
-        env_timer_set(w->outside, &t, w->outside->now + ENV_MS(1));
-        w->turn(w);
+    if (w->sim) {
+        sim_run(&w->sim->sim, w->sim->sim.now + ENV_MS(ms), NULL, NULL);
+        sim_enter(w->sim->outside);
+        return;
     }
+    struct env_timer t = {.fire = nothing};
+    uint64_t until = w->outside->now + ENV_MS(ms);
+    do {
+        env_timer_set(w->outside, &t, until);
+        assert_int_equal(env_uv_turn(&w->uv->uv, true), 0);
+    } while (w->outside->now < until);
     env_timer_stop(w->outside, &t);
 }
 
@@ -144,7 +221,7 @@ static void received(struct env_op *op, int64_t res)
 
 static void receive(struct peer *p)
 {
-    if (p->receiving || p->closed || p->shut)
+    if (p->receiving || p->closed || p->shut || p->paused)
         return;
     p->receiving = true;
     p->op.done = received;
@@ -166,9 +243,11 @@ void peer_open(struct peer *p, struct world *w)
     arena_init(&p->arena, 64 << 20);
     p->stream.env = w->outside;
     p->op.done = connected;
+    if (w->sim)
+        sim_enter(w->sim->outside);
     env_connect(&p->op, &p->stream, w->address);
-    for (int i = 0; i < 10000 && !p->connected; i++)
-        w->turn(w);
+    for (int i = 0; i < 3000 && !p->connected; i++)
+        world_pass(w, 1);
     assert_true(p->connected);
     receive(p);
 }
@@ -183,17 +262,11 @@ void peer_close(struct peer *p)
     p->shut = true;
     p->shut_op.done = shut_done;
     env_shut(&p->shut_op, &p->stream);
-    for (int i = 0; i < 10000 && p->connected; i++)
-        p->w->turn(p->w);
+    for (int i = 0; i < 3000 && p->connected; i++)
+        world_pass(p->w, 1);
     assert_false(p->connected);
     buf_deinit(&p->in);
     arena_deinit(&p->arena);
-}
-
-/* One turn, that ends by itself after a moment. */
-static void step(struct world *w)
-{
-    world_turns(w, 1);
 }
 
 static void send_done(struct env_op *op, int64_t res)
@@ -212,7 +285,7 @@ bool peer_send(struct peer *p, struct slice bytes, int ms)
     p->send_op.done = send_done;
     env_send(&p->send_op, &p->stream, &p->out, 1);
     while (p->sending && world_now_ms(p->w) < until)
-        step(p->w);
+        world_pass(p->w, 1);
     return !p->sending;
 }
 
@@ -233,7 +306,7 @@ bool peer_frame(struct peer *p, struct slice *frame, int ms)
         }
         if (p->closed || world_now_ms(p->w) >= until)
             return false;
-        step(p->w);
+        world_pass(p->w, 1);
     }
 }
 
@@ -241,7 +314,7 @@ bool peer_gone(struct peer *p, int ms)
 {
     uint64_t until = world_now_ms(p->w) + (uint64_t)ms;
     while (!p->closed && world_now_ms(p->w) < until)
-        step(p->w);
+        world_pass(p->w, 1);
     return p->closed;
 }
 

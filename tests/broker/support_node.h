@@ -1,6 +1,6 @@
 /* tests/broker/support_node.h - a broker in a world, and raw peers that speak to it frame by frame.
  *
- * The world is env_uv with a folder under /tmp. Broker and peers are two nodes of one loop. */
+ * The world is env_uv with a folder under /tmp, or env_sim. Broker and peers are two nodes of it. */
 #ifndef ONCE_TESTS_BROKER_SUPPORT_NODE_H
 #define ONCE_TESTS_BROKER_SUPPORT_NODE_H
 #include <stdarg.h>
@@ -8,6 +8,7 @@
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include "base/env_sim.h"
 #include "base/env_uv.h"
 #include "broker/broker.h"
 
@@ -17,20 +18,25 @@ struct world {
     struct broker *broker;
     char dir[128], address[64];
     struct conf conf;
-    const struct plug *plug; /* may be set before world_start */
-    void (*turn)(struct world *w);
-    void *impl;
+    struct uv_world *uv; /* one of the two */
+    struct sim_world *sim;
+    uint64_t mutations;
     bool stopped;
 };
 
 void world_open(struct world *w);
+void world_open_sim(struct world *w, uint64_t seed);
 void world_close(struct world *w);
 void world_start(struct world *w);
 /* Orderly; as by SIGTERM. */
 void world_stop(struct world *w);
 /* As by SIGKILL. */
 void world_kill(struct world *w);
-void world_turns(struct world *w, int n);
+/* The simulated one alone. */
+void world_power_cut(struct world *w);
+struct sim *world_sim(struct world *w);
+/* Lets n ms pass. */
+void world_pass(struct world *w, int ms);
 uint64_t world_now_ms(const struct world *w);
 /* Bytes of resident memory of this process. */
 size_t world_rss(void);
@@ -43,6 +49,7 @@ struct peer {
     struct buf in; /* received and not taken */
     unsigned char space[64 << 10];
     bool connected, closed, receiving, sending, shut;
+    bool paused; /* set: takes nothing more from TCP */
     struct slice out;
     int32_t correlation;
     struct arena arena; /* of the last answer */

@@ -281,7 +281,7 @@ static void a_declared_length_costs_nothing(void **state)
         peer_open(&peers[i], &w);
         assert_true(peer_send(&peers[i], slice_of(head, sizeof head), 1000));
     }
-    world_turns(&w, 50);
+    world_pass(&w, 50);
     for (int i = 0; i < N; i++)
         assert_false(peers[i].closed);
     assert_true(world_rss() - before < (size_t)64 << 20);
@@ -361,6 +361,54 @@ static void a_large_frame_arrives_whole(void **state)
     peer_close(&p);
 }
 
+static void what_a_slow_reader_leaves_is_bounded(void **state)
+{
+    enum { N = 6, FETCHES = 30 };
+    static struct peer peers[N];
+    struct peer p;
+    struct buf batch, b;
+    batch_of(&batch, "a text that makes a batch of some size, again and again", 12000);
+    peer_open(&p, &w);
+    assert_int_equal(peer_create(&p, "t", 1, NULL, NULL), 0);
+    for (int i = 0; i < 40; i++)
+        assert_int_equal(peer_produce(&p, "t", 0, buf_slice(&batch), NULL), 0);
+    size_t before = world_rss();
+    for (int i = 0; i < N; i++) {
+        peer_open(&peers[i], &w);
+        peers[i].paused = true;
+        buf_init(&b, 1 << 20);
+        for (int j = 0; j < FETCHES; j++)
+            fetch_put(&b, j, "t", 0, j % 30, 0, 1, 0);
+        assert_true(peer_send(&peers[i], buf_slice(&b), 1000));
+        buf_deinit(&b);
+    }
+    world_pass(&w, 500);
+    /* 30 answers of 8 MiB each would be more than a GiB. */
+    assert_true(world_rss() - before < (size_t)160 << 20);
+    for (int i = 0; i < N; i++)
+        peer_close(&peers[i]);
+    buf_deinit(&batch);
+    peer_close(&p);
+    still_serves();
+}
+
+static void a_request_cut_off_anywhere_is_harmless(void **state)
+{
+    struct buf b, batch;
+    struct slice records = batch_of(&batch, "x", 1);
+    buf_init(&b, 1 << 20);
+    produce_put(&b, 1, "t", 0, records, -1, 5000);
+    for (size_t n = 1; n < b.n; n += 7) {
+        struct peer p;
+        peer_open(&p, &w);
+        assert_true(peer_send(&p, slice_sub(buf_slice(&b), 0, n), 1000));
+        peer_close(&p);
+    }
+    still_serves();
+    buf_deinit(&b);
+    buf_deinit(&batch);
+}
+
 int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -378,6 +426,8 @@ int main(void)
         CASE(a_wrong_crc_is_refused),
         CASE(acks_0_gets_no_answer_and_an_error_closes),
         CASE(a_large_frame_arrives_whole),
+        CASE(what_a_slow_reader_leaves_is_bounded),
+        CASE(a_request_cut_off_anywhere_is_harmless),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -59,8 +59,12 @@ static int on_adopt(void *user, struct slice topic, const struct uuid *id, int32
 static int open_partitions(struct fx *x, struct fx_topic *t, struct err *e)
 {
     for (int p = 0; p < t->n_partitions; p++) {
-        int r = logdir_log_open(x->d, slice_str(t->name), &t->id, p, &x->config, 0, NULL,
-                                &t->logs[p], e);
+        struct fx_part *part = &x->parts[x->n_parts++];
+        int r;
+        assert_true(x->n_parts <= FX_PARTS);
+        part->state = 0;
+        r = logdir_log_open(x->d, slice_str(t->name), &t->id, p, &x->config, 0, part, &t->logs[p],
+                            e);
         if (r < 0)
             return r;
     }
@@ -84,10 +88,10 @@ static int on_snapshot_load(void *user, struct log *l, int64_t offset, struct sl
     struct fx *x = user;
     char want[32];
 
-    (void)l;
     snprintf(want, sizeof want, "state at %lld", (long long)offset);
     if (!x->producers || !slice_eq_str(bytes, want))
         return -ERR_CORRUPT;
+    ((struct fx_part *)log_user(l))->state = offset;
     x->n_snapshots_loaded++;
     return 0;
 }
@@ -97,6 +101,8 @@ static int on_snapshot_save(void *user, struct log *l, int64_t offset, struct bu
     struct fx *x = user;
 
     assert_int_equal(log_durable(l), offset);
+    if (x->producers && log_user(l))
+        assert_int_equal(((struct fx_part *)log_user(l))->state, offset);
     if (x->producers)
         buf_printf(out, "state at %lld", (long long)offset);
     return 0;
@@ -107,12 +113,29 @@ static int on_replay(void *user, struct log *l, struct slice batch, struct err *
     struct fx *x = user;
     struct batch_info b;
 
-    (void)l;
     (void)e;
     assert_int_equal(batch_header(batch, &b), 0);
+    if (x->producers && log_user(l)) {
+        struct fx_part *part = log_user(l);
+        if (b.base_offset > part->state || batch_next_offset(&b) <= part->state)
+            fail_msg("replay at %lld, state is at %lld", (long long)b.base_offset,
+                     (long long)part->state);
+        part->state = batch_next_offset(&b);
+    }
     if (!x->n_replayed++)
         x->first_replayed = b.base_offset;
     return 0;
+}
+
+static void on_log_durable(void *user, struct log *l, int64_t end)
+{
+    struct fx_part *part = log_user(l);
+
+    (void)user;
+    if (part) {
+        assert_true(end > part->state || end == log_durable(l));
+        part->state = end;
+    }
 }
 
 static void on_durable(void *user, uint64_t lsn)
@@ -233,6 +256,7 @@ int fx_open(struct fx *x)
                                  .declare = on_declare,
                                  .snapshot_load = on_snapshot_load,
                                  .replay = on_replay,
+                                 .log_durable = on_log_durable,
                                  .on_durable = on_durable,
                                  .snapshot_save = on_snapshot_save,
                                  .on_room = on_room,
@@ -245,6 +269,7 @@ int fx_open(struct fx *x)
     x->n_replayed = x->n_snapshots_loaded = 0;
     x->first_replayed = -1;
     x->n_halts = 0;
+    x->n_parts = 0;
     memset(&x->err, 0, sizeof x->err);
     if (x->node)
         sim_enter(x->node);
@@ -260,6 +285,11 @@ void fx_start(struct fx *x)
 
     if (r < 0)
         fail_msg("open: %s (%s)", err_text(r), x->err.text);
+    for (int i = 0; x->producers && i < x->n_topics; i++)
+        for (int p = 0; p < x->topics[i].n_partitions; p++) {
+            struct log *l = x->topics[i].logs[p];
+            assert_int_equal(((struct fx_part *)log_user(l))->state, log_durable(l));
+        }
 }
 
 static void on_closed(void *user)

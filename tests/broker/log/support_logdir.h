@@ -12,7 +12,11 @@
 #include "base/env_uv.h"
 #include "broker/log/logdir.h"
 
-enum { FX_TOPICS = 16, FX_PARTITIONS = 4 };
+enum { FX_TOPICS = 16, FX_PARTITIONS = 4, FX_PARTS = 256 };
+
+struct fx_part { /* a log's user: the state that snapshots stand for is just an offset */
+    int64_t state;
+};
 
 struct fx_topic {
     char name[32];
@@ -36,6 +40,8 @@ struct fx {
     bool quiet;
     struct fx_topic topics[FX_TOPICS];
     int n_topics;
+    struct fx_part parts[FX_PARTS];
+    int n_parts;
     uint64_t durable_lsn;
     int n_halts, n_rooms, n_closed, n_adopted;
     char halt[512];
