@@ -263,12 +263,13 @@ static void judge(struct producer *p, struct pbatch *b, bool answered, enum kafk
         producer_batch_free(p, b);
         return;
     }
+    b->state = BATCH_CLOSED; /* in no request any more */
     switch (v) {
     case SESSION_DONE: producer_batch_done(p, b, base_offset); return;
     case SESSION_RETRY:
     case SESSION_RETRY_COORDINATOR: batch_again(p, b, false); return;
     case SESSION_RETRY_METADATA: batch_again(p, b, true); return;
-    case SESSION_REWRITE: b->state = BATCH_CLOSED; return;
+    case SESSION_REWRITE: return;
     case SESSION_STALE: producer_batch_free(p, b); return;
     default: break;
     }
