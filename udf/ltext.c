@@ -31,9 +31,9 @@ size_t ltext_float(char out[LTEXT_NUMBER_MAX], double v)
         return 3;
     }
     if (isinf(v)) {
-        n = v < 0;
-        memcpy(out, "-inf" + !n, 3 + (size_t)n);
-        return 3 + (size_t)n;
+        n = v < 0 ? 4 : 3;
+        memcpy(out, v < 0 ? "-inf" : "inf", (size_t)n);
+        return (size_t)n;
     }
     for (int digits = 15; digits <= 17; digits++) {
         n = snprintf(out, LTEXT_NUMBER_MAX, "%.*g", digits, v);
