@@ -47,8 +47,9 @@ int api_api_versions(struct request *rq)
     struct api_versions_request in;
     struct api_versions_response out;
     struct api_versions_response_api_version keys[KEYS];
-    struct api_versions_response_supported_feature_key supported = {
-        slice_str("transaction.version"), 0, 1};
+    struct api_versions_response_supported_feature_key supported[] = {
+        {slice_str("once.version"), 1, 1}, /* tells our own client that commits are cheap here */
+        {slice_str("transaction.version"), 0, 1}};
     struct api_versions_response_finalized_feature_key finalized = {
         slice_str("transaction.version"), 1, 1};
     int16_t min = 0, max = 0;
@@ -69,8 +70,8 @@ int api_api_versions(struct request *rq)
         if (broker_api_range(rq->broker, k, &min, &max))
             keys[out.api_keys.n++] = (struct api_versions_response_api_version){k, min, max};
     if (rq->version >= 3 && broker_plugged(rq->broker)) {
-        out.supported_features.v = &supported;
-        out.supported_features.n = rq->version >= FEATURES_V_MIN_0;
+        out.supported_features.v = supported;
+        out.supported_features.n = rq->version >= FEATURES_V_MIN_0 ? 2 : 1;
         out.finalized_features.v = &finalized;
         out.finalized_features.n = 1;
         out.finalized_features_epoch = broker_epoch(rq->broker);

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { RECORDS_A_TURN = 512, POLL_RECORDS = 500, HEADERS_MAX = 1 << 20 };
+enum { IDLE_MS = 30, RECORDS_A_TURN = 512, POLL_RECORDS = 500, HEADERS_MAX = 1 << 20 };
 #define BACKOFF_SHIFT_MAX 10
 
 /* ---- at_most_once: a queue of copies ---- */
@@ -354,6 +354,30 @@ static void next_turn(struct env_timer *timer)
     env_task_add(w->env, &w->restore_turn);
 }
 
+/* Nothing comes, but markers and aborted batches were passed: that is progress too, and is committed, so
+ * that whoever asks sees the group at the end (EO-42). */
+static void commit_idle(struct env_timer *timer)
+{
+    struct worker *w = list_entry(timer, struct worker, idle_timer);
+    bool moved = false;
+
+    if (cycle_dirty(&w->cycle) || !cycle_may_process(&w->cycle) || w->current.active)
+        return;
+    LIST_EACH (it, &w->tasks) {
+        struct task *t = list_entry(it, struct task, link);
+        for (int i = 0; t->state == TASK_RUNNING && i < t->n_inputs; i++) {
+            int64_t pos = fetcher_position(w->fetcher, t->inputs[i].topic, t->partition);
+            if (pos <= t->inputs[i].committed)
+                continue;
+            moved = t->touched = true;
+            if (w->guarantee == UDF_AT_MOST_ONCE)
+                t->inputs[i].next = pos;
+        }
+    }
+    if (moved)
+        worker_event_bytes(w, CYCLE_EV_WORK, 0);
+}
+
 static void pump_task(struct env_task *task)
 {
     pump_run(list_entry(task, struct worker, pump));
@@ -364,6 +388,7 @@ void pump_init(struct worker *w)
     w->pump.run = pump_task;
     w->pump_timer.fire = next_turn;
     w->retry_timer.fire = retry_due;
+    w->idle_timer.fire = commit_idle;
     buf_init(&w->polled.bytes, 256u << 20);
 }
 
@@ -426,6 +451,8 @@ static bool step(struct worker *w)
             poll_ahead(w);
         else
             worker_event(w, CYCLE_EV_DRAINED, 0);
+        if (!cycle_dirty(&w->cycle))
+            env_timer_set(w->env, &w->idle_timer, w->env->now + ENV_MS(IDLE_MS));
         return false;
     }
     if (w->current.waiting)

@@ -7,7 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { OUTBOX_BYTES_MAX = 256 << 20, TEXT_MAX = 1 << 20, SYNC_MS = 5000, FETCH_WAIT_MS = 500 };
+enum {
+    OUTBOX_BYTES_MAX = 256 << 20,
+    TEXT_MAX = 1 << 20,
+    SYNC_MS = 5000,
+    FETCH_WAIT_MS = 500,
+    HEARTBEAT_MS = 300, /* a rebalance is noticed by it */
+    HEARTBEAT_FOREIGN_MS = 1000
+};
 
 static void apply(struct worker *w, unsigned fx);
 
@@ -86,13 +93,14 @@ static void finish(struct worker *w)
     w->stopped = true;
     env_timer_stop(w->env, &w->cycle_timer);
     env_timer_stop(w->env, &w->pump_timer);
+    env_timer_stop(w->env, &w->idle_timer);
     env_timer_stop(w->env, &w->retry_timer);
     env_timer_stop(w->env, &w->sync_timer);
     env_timer_stop(w->env, &w->space_timer);
     env_task_stop(&w->pump);
     env_task_stop(&w->restore_turn);
-    LIST_EACH(it, &w->tasks)
-    task_start_cancel(list_entry(it, struct task, link));
+    LIST_EACH (it, &w->tasks)
+        task_start_cancel(list_entry(it, struct task, link));
     if (w->client)
         client_close(w->client, client_closed, w);
     else
@@ -268,7 +276,9 @@ static int open_parts(struct worker *w)
                                 .instance = name,
                                 .topics = w->subscribe,
                                 .n_topics = w->n_subscribe,
-                                .session_timeout_ms = w->o.session_timeout_ms};
+                                .session_timeout_ms = w->o.session_timeout_ms,
+                                .heartbeat_ms = w->cycle.o.foreign ? HEARTBEAT_FOREIGN_MS
+                                                                   : HEARTBEAT_MS};
     int rc = producer_open(&w->producer, w->client, &po);
 
     if (!rc)
@@ -359,6 +369,7 @@ void worker_free(struct worker *w)
     env_task_stop(&w->fail_task);
     env_timer_stop(w->env, &w->cycle_timer);
     env_timer_stop(w->env, &w->pump_timer);
+    env_timer_stop(w->env, &w->idle_timer);
     env_timer_stop(w->env, &w->retry_timer);
     env_timer_stop(w->env, &w->sync_timer);
     env_timer_stop(w->env, &w->space_timer);

@@ -77,6 +77,7 @@ struct worker {
     struct task *entered; /* whose Lua has the watchdog */
     struct polled polled;
     struct env_task pump, restore_turn, fail_task;
+    struct env_timer idle_timer; /* positions moved past what no record will come from */
     struct env_timer pump_timer, cycle_timer, retry_timer, sync_timer, space_timer;
     struct txn_offset *offsets; /* of the commit under way */
     uint32_t offsets_cap;
