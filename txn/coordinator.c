@@ -1,8 +1,8 @@
 /* txn/coordinator.c - transactional ids, and how the effects of a step are carried out.
  *
- * A step decides without changing anything; its effects are staged in order within one bundle, and each
- * value that was staged becomes the current one. If the log takes no more, what was staged stands: a
- * prepare without its markers is rolled forward by the timer. */
+ * A step decides without changing anything; its effects are staged in order within one bundle, and
+ * each value that was staged becomes the current one. If the log takes no more, what was staged
+ * stands: a prepare without its markers is rolled forward by the timer. */
 #include "txn/coordinator.h"
 #include "base/check.h"
 #include "txn/internal.h"

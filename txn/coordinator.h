@@ -2,15 +2,15 @@
  *
  *   broker_open -> txn_open -> broker_api_install -> broker_recover -> broker_listen
  *
- * It holds every transactional id (txn.h), keeps their log in `__transaction_state` in Kafka's form, writes
- * markers, and answers InitProducerId, AddPartitionsToTxn, AddOffsetsToTxn, EndTxn and TxnOffsetCommit
- * (txn/api/). Memory is staged state: it changes when a record is staged, and answers wait for its lsn.
- * What one decision writes is one bundle. Open transactions are looked at every second; one that is too
- * old is aborted under a new epoch.
+ * It holds every transactional id (txn.h), keeps their log in `__transaction_state` in Kafka's
+ * form, writes markers, and answers InitProducerId, AddPartitionsToTxn, AddOffsetsToTxn, EndTxn and
+ * TxnOffsetCommit (txn/api/). Memory is staged state: it changes when a record is staged, and
+ * answers wait for its lsn. What one decision writes is one bundle. Open transactions are looked at
+ * every second; one that is too old is aborted under a new epoch.
  *
  * Failure: what cannot be staged (disk full, too much in flight) is answered with
- * COORDINATOR_NOT_AVAILABLE, which clients retry; a decision whose markers could not be staged is carried
- * on by the timer. A transaction log that cannot be read stops the start. */
+ * COORDINATOR_NOT_AVAILABLE, which clients retry; a decision whose markers could not be staged is
+ * carried on by the timer. A transaction log that cannot be read stops the start. */
 #ifndef ONCE_TXN_COORDINATOR_H
 #define ONCE_TXN_COORDINATOR_H
 #include "broker/broker.h"
@@ -20,8 +20,8 @@
 
 struct txn_coordinator;
 
-/* Plugs into b and registers the APIs; before broker_recover. 0 or -ERR_NOMEM, -ERR_INVALID for a property
- * that is not what it should be (logged). (txn/api/install.c) */
+/* Plugs into b and registers the APIs; before broker_recover. 0 or -ERR_NOMEM, -ERR_INVALID for a
+ * property that is not what it should be (logged). (txn/api/install.c) */
 int txn_open(struct txn_coordinator **c, struct broker *b);
 /* The same without the APIs. */
 int coordinator_open(struct txn_coordinator **c, struct broker *b);
@@ -46,8 +46,8 @@ enum kafka_error coordinator_add(struct txn_coordinator *c, struct slice id, int
                                  int16_t epoch, int version, const struct txn_add *v, int n);
 void coordinator_end(struct txn_coordinator *c, struct slice id, int64_t producer_id, int16_t epoch,
                      bool commit, int version, struct txn_answer *a);
-/* May this producer append to the partition in its transaction now? 53, 49, 90, 51, 120 or NONE. enrol:
- * version 2, the append enrols. */
+/* May this producer append to the partition in its transaction now? 53, 49, 90, 51, 120 or NONE.
+ * enrol: version 2, the append enrols. */
 enum kafka_error coordinator_admit(struct txn_coordinator *c, struct slice id, int64_t producer_id,
                                    int16_t epoch, const struct partition *p, bool enrol);
 /* How many transactional ids are known. */

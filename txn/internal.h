@@ -31,7 +31,8 @@ struct txn_partition_state {
 };
 
 /* ---- txlog.c: records of the transaction log ---- */
-/* Stages the value of effect e, a LOG, or a tombstone. NONE, or what the append was refused with. */
+/* Stages the value of effect e, a LOG, or a tombstone. NONE, or what the append was refused
+ * with. */
 enum kafka_error txlog_write(struct txn_coordinator *c, const struct txn_entry *entry,
                              const struct txn_effect *e);
 /* Recovery: one batch. Failures are kept in c->load. */

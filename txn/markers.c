@@ -1,8 +1,8 @@
 /* txn/markers.c - the end of a transaction, told to each partition that took part.
  *
- * All leaders are here, so a marker is an append, in the bundle of the decision. A topic that metadata does not
- * hold is deleted: metadata is loaded before the coordinator starts, so nothing else can hide it. Writing a
- * marker again is harmless. */
+ * All leaders are here, so a marker is an append, in the bundle of the decision. A topic that
+ * metadata does not hold is deleted: metadata is loaded before the coordinator starts, so nothing
+ * else can hide it. Writing a marker again is harmless. */
 #include "base/check.h"
 #include "txn/internal.h"
 

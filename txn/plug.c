@@ -1,8 +1,10 @@
-/* txn/plug.c - where the log asks and tells: producer state at each partition, and what opens a transaction.
+/* txn/plug.c - where the log asks and tells: producer state at each partition, and what opens a
+ * transaction.
  *
- * A transactional batch passes only if the coordinator holds its partition as enrolled for this very producer
- * id and epoch (version 2 enrols it here, in the round of the append); then its sequence is looked at. All
- * leaders and the coordinator share one loop, so nothing can come between question and append. */
+ * A transactional batch passes only if the coordinator holds its partition as enrolled for this
+ * very producer id and epoch (version 2 enrols it here, in the round of the append); then its
+ * sequence is looked at. All leaders and the coordinator share one loop, so nothing can come
+ * between question and append. */
 #include "base/check.h"
 #include "txn/internal.h"
 #include <stdlib.h>
@@ -14,7 +16,8 @@ static struct producer_state *state_of(const struct partition *p)
     return &((struct txn_partition_state *)p->plug)->producers;
 }
 
-/* What of the batch concerns the producer; false: not a batch of a producer, or of its transactions. */
+/* What of the batch concerns the producer; false: not a batch of a producer, or of its
+ * transactions. */
 static bool to_producer_batch(struct producer_batch *to, const struct batch_info *b,
                               struct slice batch)
 {
@@ -107,7 +110,8 @@ static void plug_staged(void *self, struct partition *p, const struct batch_info
 
     if (!to_producer_batch(&b, info, batch))
         return;
-    /* The batch is in the log; without memory for its sequence only a restart tells the truth again. */
+    /* The batch is in the log; without memory for its sequence only a restart tells the truth
+     * again. */
     if (producer_state_staged(state_of(p), &b))
         env_halt(c->env, "out of memory for the state of producers");
     /* Without durability the end has moved already. */
@@ -217,13 +221,15 @@ static int plug_start(void *self, struct err *e)
             *e = c->load;
         return -c->load.code;
     }
-    /* What was decided rolls forward before anybody is served; the rest of the ticks look for age. */
+    /* What was decided rolls forward before anybody is served; the rest of the ticks look for
+     * age. */
     c->producers_at = c->env->now;
     coordinator_tick(c);
     return 0;
 }
 
-/* Markers find topics by name in metadata, so a deleted one is skipped at the end of its transactions. */
+/* Markers find topics by name in metadata, so a deleted one is skipped at the end of its
+ * transactions. */
 static void plug_topic_deleted(void *self, const struct uuid *id)
 {
 }

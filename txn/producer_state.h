@@ -1,15 +1,16 @@
-/* txn/producer_state.h - what one partition knows of its producers: sequences, epochs, open transactions.
+/* txn/producer_state.h - what one partition knows of its producers: sequences, epochs, open
+ * transactions.
  *
- * Pure: it is told of batches and asked about them; offsets and times come from the caller. Two views
- * are kept. The staged one decides what may be appended next (producer_state_check). The durable one
- * follows behind, batch by batch, as the log's durable end moves (producer_state_durable), and alone
- * feeds what leaves the broker: stable offset, aborted transactions, snapshots. So a reader never sees a
- * decision that a power cut could take back.
+ * Pure: it is told of batches and asked about them; offsets and times come from the caller. Two
+ * views are kept. The staged one decides what may be appended next (producer_state_check). The
+ * durable one follows behind, batch by batch, as the log's durable end moves
+ * (producer_state_durable), and alone feeds what leaves the broker: stable offset, aborted
+ * transactions, snapshots. So a reader never sees a decision that a power cut could take back.
  *
  * Replay (recovery) applies what the log says to both views and refuses nothing (EO-10).
  *
- * Invariant: open transactions of the durable view are listed by first offset, which is their order of
- * appearance in the log; the stable offset is the head of that list. */
+ * Invariant: open transactions of the durable view are listed by first offset, which is their order
+ * of appearance in the log; the stable offset is the head of that list. */
 #ifndef ONCE_TXN_PRODUCER_STATE_H
 #define ONCE_TXN_PRODUCER_STATE_H
 #include "base/buf.h"
@@ -58,8 +59,9 @@ struct producer_state {
 void producer_state_init(struct producer_state *ps, uint64_t mutations);
 void producer_state_deinit(struct producer_state *ps);
 
-/* May b be appended? log_end: staged end of the log, 0 on a partition that never held a record, which takes
- * only sequence 0 (EO-11). strict: a transactional Produce 12+, whose unknown producer must begin at 0. */
+/* May b be appended? log_end: staged end of the log, 0 on a partition that never held a record,
+ * which takes only sequence 0 (EO-11). strict: a transactional Produce 12+, whose unknown producer
+ * must begin at 0. */
 enum producer_verdict producer_state_check(const struct producer_state *ps,
                                            const struct producer_batch *b,
                                            enum producer_origin origin, int64_t log_end,
@@ -85,7 +87,8 @@ bool producer_state_open(const struct producer_state *ps, int64_t producer_id);
 uint32_t producer_state_count(const struct producer_state *ps);
 /* Those that a snapshot would hold. */
 uint32_t producer_state_durable_count(const struct producer_state *ps);
-/* Forgets producers without a batch or marker for `idle_ms` that have no open transaction; returns how many. */
+/* Forgets producers without a batch or marker for `idle_ms` that have no open transaction; returns
+ * how many. */
 uint32_t producer_state_expire(struct producer_state *ps, int64_t now_ms, int64_t idle_ms);
 
 /* Kafka's .snapshot bytes of the durable view, appended to out; 0 or the buf's error. */

@@ -219,7 +219,8 @@ void session_fail(struct session *s)
 
 /* ---- sequences ---- */
 
-/* The partition's numbers are those of the session's id and epoch, if nothing older is in flight. */
+/* The partition's numbers are those of the session's id and epoch, if nothing older is in
+ * flight. */
 static bool partition_renew(struct session *s, struct session_partition *p)
 {
     bool stale = p->producer_id != s->producer_id || p->epoch != s->epoch;
@@ -253,7 +254,8 @@ bool session_batch_begin(struct session *s, struct session_partition *p, int32_t
     if (s->state != (s->transactional ? SESSION_IN_TXN : SESSION_IDLE) ||
         (s->transactional && session_enrol_needed(s, p)) || !partition_renew(s, p))
         return false;
-    /* The first batch of an epoch goes alone: a broker that lost it may take the second for a first one. */
+    /* The first batch of an epoch goes alone: a broker that lost it may take the second for a first
+     * one. */
     if (p->n_in_flight == SESSION_IN_FLIGHT_MAX || (p->n_in_flight && !p->acked && s->version < 2))
         return false;
     int at = p->n_in_flight++;
@@ -330,8 +332,8 @@ static enum meaning classify_produce(enum kafka_error error)
     }
 }
 
-/* The batch at `at` is decided against: its sequence will not be used, so the partition goes on in a new
- * epoch, and what follows it in flight cannot have been written either. */
+/* The batch at `at` is decided against: its sequence will not be used, so the partition goes on in
+ * a new epoch, and what follows it in flight cannot have been written either. */
 static enum session_verdict batch_refused(struct session *s, struct session_partition *p, int at,
                                           enum session_verdict plain)
 {
@@ -346,8 +348,9 @@ static enum session_verdict batch_unless_maybe(struct session *s, struct session
     return batch_refused(s, p, at, p->in_flight[at].maybe_written ? SESSION_FAIL_UNKNOWN : plain);
 }
 
-/* Out of sequence. While something older of the partition is undecided, that is the reason and it will
- * fit later (EO-15). As the oldest, it was not written, unless it was sent before and got no answer. */
+/* Out of sequence. While something older of the partition is undecided, that is the reason and it
+ * will fit later (EO-15). As the oldest, it was not written, unless it was sent before and got no
+ * answer. */
 static enum session_verdict batch_out_of_sequence(struct session *s, struct session_partition *p,
                                                   int at)
 {
@@ -367,7 +370,8 @@ static enum session_verdict batch_maybe(struct session *s, struct session_partit
     return s->state == SESSION_ABORT_NEEDED ? SESSION_ABORT : again;
 }
 
-/* Without transactions the batch goes on under another id; the transaction of a fenced one is lost. */
+/* Without transactions the batch goes on under another id; the transaction of a fenced one is
+ * lost. */
 static enum session_verdict batch_fenced(struct session *s, struct session_partition *p, int at)
 {
     enum session_verdict verdict = batch_unless_maybe(s, p, at, SESSION_REWRITE);

@@ -1,24 +1,28 @@
-/* txn/session.h - the client half of exactly-once: a producer's id, epoch, sequences and transaction.
+/* txn/session.h - the client half of exactly-once: a producer's id, epoch, sequences and
+ * transaction.
  *
- * Pure: no clock, no socket. The producer asks before it sends (session_batch_begin, session_end_begin)
- * and tells what came back; the verdict says what to do with the request. Happy path:
+ * Pure: no clock, no socket. The producer asks before it sends (session_batch_begin,
+ * session_end_begin) and tells what came back; the verdict says what to do with the request. Happy
+ * path:
  *
  *   session_init -> InitProducerId -> session_init_result (DONE, state IDLE)
- *   session_begin -> [version 1: AddPartitionsToTxn -> session_enrol_result] -> session_batch_begin ->
- *   Produce -> session_produce_result (DONE) ... -> TxnOffsetCommit -> session_offsets_result ->
- *   session_end_begin(commit) -> EndTxn -> session_end_result (DONE, state IDLE, or NONE: init again)
+ *   session_begin -> [version 1: AddPartitionsToTxn -> session_enrol_result]
+ *   session_batch_begin -> Produce -> session_produce_result (DONE) ...
+ *   TxnOffsetCommit -> session_offsets_result
+ *   session_end_begin(commit) -> EndTxn -> session_end_result (DONE; IDLE, or NONE: init again)
  *
  * A producer without transactions is IDLE from InitProducerId on and sends in that state.
  *
  * What keeps it exact:
- * - A batch that was stamped is resent with the same bytes until it is decided. Only a definite refusal
- *   lets its records take other sequences, and only after all of its partition that is in flight has been
- *   decided too; other partitions drain under their old epoch first.
+ * - A batch that was stamped is resent with the same bytes until it is decided. Only a definite
+ *   refusal lets its records take other sequences, and only after all of its partition that is in
+ *   flight has been decided too; other partitions drain under their old epoch first.
  * - A transaction with a failed or undecided batch can only be aborted.
- * - Under version 1, whatever had no answer in a transaction makes its end followed by a new epoch, for a
- *   delayed request must not enter the next transaction. Version 2 has a new epoch after every end.
- * - A commit without a definite answer is asked again; where that is not possible its outcome is UNKNOWN:
- *   the caller reads the group's stable offsets and never guesses. */
+ * - Under version 1, whatever had no answer in a transaction makes its end followed by a new epoch,
+ *   for a delayed request must not enter the next transaction. Version 2 has a new epoch after
+ *   every end.
+ * - A commit without a definite answer is asked again; where that is not possible its outcome is
+ *   UNKNOWN: the caller reads the group's stable offsets and never guesses. */
 #ifndef ONCE_TXN_SESSION_H
 #define ONCE_TXN_SESSION_H
 #include "base/wire/kafka_error.h"
@@ -37,8 +41,8 @@ enum session_state {
     SESSION_FATAL         /* of no use any more: configuration or permission */
 };
 
-/* REWRITE: the caller puts the batch back in its place in the queue, behind those put back before it and
- * before what was never stamped; session_batch_begin gives it a new stamp. */
+/* REWRITE: the caller puts the batch back in its place in the queue, behind those put back before
+ * it and before what was never stamped; session_batch_begin gives it a new stamp. */
 enum session_verdict {
     SESSION_DONE,              /* decided, as asked */
     SESSION_RETRY,             /* the same bytes again to the same broker, after a pause */
@@ -74,10 +78,10 @@ struct session_batch {
     int32_t base_sequence, count;
     int16_t epoch;
 };
-/* State of one partition; lives as long as the session, even while metadata does not list the partition. */
+/* State of one partition; lives as long as the session, even while metadata does not list the
+ * partition. */
 struct session_partition {
-    int64_t
-        producer_id; /* whose numbers these are; differs from the session's: restart at 0 when drained */
+    int64_t producer_id; /* whose numbers these are; not the session's: to restart when drained */
     int16_t epoch;
     bool restart; /* a sequence was given up: new epoch when drained */
     bool acked;   /* some batch of this epoch is known to be written */
@@ -95,27 +99,28 @@ void session_partition_init(struct session_partition *p);
 
 /* What to send as InitProducerId's producer id and epoch: -1, -1 for a new incarnation. */
 void session_init_request(const struct session *s, int64_t *producer_id, int16_t *epoch);
-/* answered false: timeout or connection lost. DONE (state IDLE), RETRY, RETRY_COORDINATOR, REINIT (send
- * again, now without the old id), BROKEN. */
+/* answered false: timeout or connection lost. DONE (state IDLE), RETRY, RETRY_COORDINATOR, REINIT
+ * (send again, now without the old id), BROKEN. */
 enum session_verdict session_init_result(struct session *s, bool answered, enum kafka_error error,
                                          int64_t producer_id, int16_t epoch);
 
-/* version: 2 only where the peer finalized transaction.version 2 and offers Produce 12, TxnOffsetCommit 5
- * and EndTxn 5; it holds to the transaction's end. 0, or -ERR_STATE when not IDLE and transactional. */
+/* version: 2 only where the peer finalized transaction.version 2 and offers Produce 12,
+ * TxnOffsetCommit 5 and EndTxn 5; it holds to the transaction's end. 0, or -ERR_STATE when not IDLE
+ * and transactional. */
 int session_begin(struct session *s, int version);
 
 /* Version 1: is AddPartitionsToTxn (for offsets: AddOffsetsToTxn) still to be sent for p? */
 bool session_enrol_needed(const struct session *s, const struct session_partition *p);
 /* To be called when such a request is first sent. */
 void session_enrol_sent(struct session *s);
-/* The code of one partition of AddPartitionsToTxn, or of AddOffsetsToTxn (p NULL, or the caller's own for
- * the group). DONE, RETRY, RETRY_COORDINATOR, ABORT, REINIT, BROKEN, STALE. */
+/* The code of one partition of AddPartitionsToTxn, or of AddOffsetsToTxn (p NULL, or the caller's
+ * own for the group). DONE, RETRY, RETRY_COORDINATOR, ABORT, REINIT, BROKEN, STALE. */
 enum session_verdict session_enrol_result(struct session *s, struct session_partition *p,
                                           bool answered, enum kafka_error error);
 
-/* May a batch of `count` records be sent to p now? True with its stamp; false: wait for a result of p (or, with
- * state not IN_TXN / IDLE, or not enrolled: not at all). The caller sends a partition's stamped batches in
- * the order of their stamps, retries included. */
+/* May a batch of `count` records be sent to p now? True with its stamp; false: wait for a result of
+ * p (or, with state not IN_TXN / IDLE, or not enrolled: not at all). The caller sends a partition's
+ * stamped batches in the order of their stamps, retries included. */
 bool session_batch_begin(struct session *s, struct session_partition *p, int32_t count,
                          struct session_batch *b);
 /* DONE, RETRY, RETRY_METADATA, ABORT, REINIT, STALE, BROKEN; without transactions REWRITE, FAIL and
@@ -129,22 +134,24 @@ enum session_verdict session_batch_expired(struct session *s, struct session_par
 
 /* TxnOffsetCommit is being sent (version 2: it enrols). */
 void session_offsets_sent(struct session *s);
-/* The worst code of a TxnOffsetCommit answer is what counts: call once a distinct code; 22, 25, 82 and 113
- * are ABORT, and the caller rejoins. DONE, RETRY, RETRY_COORDINATOR, ABORT, REINIT, BROKEN, STALE. */
+/* The worst code of a TxnOffsetCommit answer is what counts: call once a distinct code; 22, 25, 82
+ * and 113 are ABORT, and the caller rejoins. DONE, RETRY, RETRY_COORDINATOR, ABORT, REINIT, BROKEN,
+ * STALE. */
 enum session_verdict session_offsets_result(struct session *s, bool answered,
                                             enum kafka_error error);
 
 /* Something outside failed (a task's error, a lost membership): the transaction must be aborted. */
 void session_fail(struct session *s);
-/* 1: send EndTxn; 0: nothing was begun at the coordinator, the transaction is over (state IDLE or NONE);
- * -ERR_STATE: commit with a batch in flight or after a failure, or no transaction. */
+/* 1: send EndTxn; 0: nothing was begun at the coordinator, the transaction is over (state IDLE or
+ * NONE); -ERR_STATE: commit with a batch in flight or after a failure, or no transaction. */
 int session_end_begin(struct session *s, bool commit);
-/* pid and epoch: of an EndTxn 5 answer, else -1. DONE (committed or aborted, as asked; state IDLE or
- * NONE), RETRY, RETRY_COORDINATOR, ABORT (the commit definitely did not take place), REINIT (abort asked: it
- * is not committed), OUTCOME_UNKNOWN, BROKEN. */
+/* pid and epoch: of an EndTxn 5 answer, else -1. DONE (committed or aborted, as asked; state IDLE
+ * or NONE), RETRY, RETRY_COORDINATOR, ABORT (the commit definitely did not take place), REINIT
+ * (abort asked: it is not committed), OUTCOME_UNKNOWN, BROKEN. */
 enum session_verdict session_end_result(struct session *s, bool answered, enum kafka_error error,
                                         int64_t producer_id, int16_t epoch);
-/* The caller stops asking how the commit ended (deadline): OUTCOME_UNKNOWN, or REINIT for an abort. */
+/* The caller stops asking how the commit ended (deadline): OUTCOME_UNKNOWN, or REINIT for an
+ * abort. */
 enum session_verdict session_end_give_up(struct session *s);
 
 /* The highest versions to be used within the open transaction. */

@@ -1,8 +1,9 @@
-/* txn/txlog.c - the transaction log: one record a value, in `__transaction_state`, in Kafka's schema.
+/* txn/txlog.c - the transaction log: one record a value, in `__transaction_state`, in Kafka's
+ * schema.
  *
- * An id's records lie in the partition of its hash, so the last one is its state. Written as version 1
- * (flexible); version 0 is read too. Recovery takes every record; one that cannot be read stops the start,
- * since a transaction forgotten is a transaction lost. */
+ * An id's records lie in the partition of its hash, so the last one is its state. Written as
+ * version 1 (flexible); version 0 is read too. Recovery takes every record; one that cannot be read
+ * stops the start, since a transaction forgotten is a transaction lost. */
 #include "base/check.h"
 #include "txn/internal.h"
 #include <inttypes.h>

@@ -1,9 +1,9 @@
 /* txn/txn.c - the rules of one transactional id.
  *
- * Each event has a function that reads the current value and emits effects; what a sequence of logged
- * values needs (prepare, complete, empty) is chained through a scratch value. Rules and codes are those
- * of Kafka's coordinator; where its clients would be told CONCURRENT_TRANSACTIONS and ask again, one
- * round here does both steps and gives the answer of the second. */
+ * Each event has a function that reads the current value and emits effects; what a sequence of
+ * logged values needs (prepare, complete, empty) is chained through a scratch value. Rules and
+ * codes are those of Kafka's coordinator; where its clients would be told CONCURRENT_TRANSACTIONS
+ * and ask again, one round here does both steps and gives the answer of the second. */
 #include "txn/txn.h"
 #include "base/check.h"
 #include "base/err.h"
@@ -240,7 +240,8 @@ static void step_init(const struct txn *t, const struct txn_event *ev, int64_t n
         return;
     }
     if (v.state == TXN_ONGOING) {
-        /* A holder of the current epoch keeps it as its last one, so that its retry is told the same. */
+        /* A holder of the current epoch keeps it as its last one, so that its retry is told the
+         * same. */
         if (given && ev->epoch != v.epoch) {
             refuse(out, KAFKA_PRODUCER_FENCED);
             return;

@@ -2,14 +2,14 @@
  *
  * Pure: a step takes an event and the wall clock and yields effects; it changes nothing. The caller
  * carries the effects out in order, all within one atomic round: LOG stages the value in the
- * transaction log and, if that worked, txn_logged() makes it the current one; MARK stages a marker in every
- * partition enrolled; REPLY is the answer, which leaves when the round is durable. If something cannot
- * be staged, the rest of the effects is dropped: the value logged last stands, and a decision (PREPARE)
- * that stands alone rolls forward by TXN_TICK, as one found after a restart does. It is never
- * taken back.
+ * transaction log and, if that worked, txn_logged() makes it the current one; MARK stages a marker
+ * in every partition enrolled; REPLY is the answer, which leaves when the round is durable. If
+ * something cannot be staged, the rest of the effects is dropped: the value logged last stands, and
+ * a decision (PREPARE) that stands alone rolls forward by TXN_TICK, as one found after a restart
+ * does. It is never taken back.
  *
- * So EndTxn is one bundle {prepare, markers, complete}, and so is the abort that InitProducerId or the
- * timeout starts; nobody sees a state in between unless a round was cut short. */
+ * So EndTxn is one bundle {prepare, markers, complete}, and so is the abort that InitProducerId or
+ * the timeout starts; nobody sees a state in between unless a round was cut short. */
 #ifndef ONCE_TXN_TXN_H
 #define ONCE_TXN_TXN_H
 #include "base/slice.h"
@@ -56,8 +56,8 @@ struct txn {
 };
 
 enum txn_event_type {
-    TXN_INIT, /* InitProducerId: timeout_ms, timeout_max_ms, producer_id and epoch or -1 */
-    TXN_ADD, /* AddPartitions, AddOffsets, or an append that enrols: producer_id, epoch, version, all_in */
+    TXN_INIT,  /* InitProducerId: timeout_ms, timeout_max_ms, producer_id and epoch or -1 */
+    TXN_ADD,   /* an enrolment, by request or append: producer_id, epoch, version, all_in */
     TXN_END,   /* EndTxn: producer_id, epoch, commit, version */
     TXN_TICK,  /* time passed, or a prepare was found: nothing to answer */
     TXN_RETIRE /* may the id be forgotten? idle_ms */
@@ -101,7 +101,8 @@ void txn_logged(struct txn *t, const struct txn_effect *e);
 /* When the next TXN_TICK is due, wall clock; INT64_MAX: never. A prepare is due at once. */
 int64_t txn_due(const struct txn *t);
 
-/* May the holder of (producer_id, epoch) write under this id now, enrolment aside? NONE, else 49, 90, 51. */
+/* May the holder of (producer_id, epoch) write under this id now, enrolment aside? NONE, else 49,
+ * 90, 51. */
 enum kafka_error txn_owner(const struct txn *t, int64_t producer_id, int16_t epoch);
 /* Is the partition in the open transaction? */
 bool txn_has(const struct txn *t, struct slice topic, int32_t index);

@@ -1,5 +1,5 @@
-/* tests/txn/support_world.h - a broker with transactions on a simulated node, driven from within: calls
- * go straight to the coordinator and the log, without connections. */
+/* tests/txn/support_world.h - a broker with transactions on a simulated node, driven from within:
+ * calls go straight to the coordinator and the log, without connections. */
 #ifndef ONCE_TESTS_TXN_SUPPORT_WORLD_H
 #define ONCE_TESTS_TXN_SUPPORT_WORLD_H
 #include "base/env_sim.h"
@@ -34,7 +34,8 @@ bool world_settle(struct world *w);
 void world_pass(struct world *w, uint64_t ms);
 
 struct partition *world_part(struct world *w, const char *topic, int32_t index);
-/* One batch of `count` records to topic-index, as Produce `version` would. transactional_id NULL: a plain one. */
+/* One batch of `count` records to topic-index, as Produce `version` would. transactional_id NULL: a
+ * plain one. */
 enum kafka_error world_produce(struct world *w, const char *transactional_id, const char *topic,
                                int32_t index, int64_t pid, int16_t epoch, int32_t sequence,
                                int32_t count, int16_t version, int64_t *offset);

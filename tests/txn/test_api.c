@@ -1,5 +1,5 @@
-/* tests/txn/test_api.c - the APIs of transactions over the wire, at their lowest and highest versions, and
- * what clients of the protocol see of a transaction. */
+/* tests/txn/test_api.c - the APIs of transactions over the wire, at their lowest and highest
+ * versions, and what clients of the protocol see of a transaction. */
 #include "broker/group/coordinator.h"
 #include "tests/txn/support_world.h"
 #include <setjmp.h>

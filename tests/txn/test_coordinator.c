@@ -1,5 +1,5 @@
-/* tests/txn/test_coordinator.c - the coordinator in a broker on a simulated disk: what readers see, what a
- * restart finds, and power cuts at every moment of a transaction. */
+/* tests/txn/test_coordinator.c - the coordinator in a broker on a simulated disk: what readers see,
+ * what a restart finds, and power cuts at every moment of a transaction. */
 #include "base/check.h"
 #include "broker/group/coordinator.h"
 #include "tests/txn/support_world.h"
@@ -290,7 +290,8 @@ static void eo_29_64_deleted_topic_does_not_hold_a_transaction_up(void **state)
     world_deinit(&w);
 }
 
-/* EO-27: whatever the full disk refused, nothing is pending and nothing half decided once there is room. */
+/* EO-27: whatever the full disk refused, nothing is pending and nothing half decided once there is
+ * room. */
 static void full_disk_refuses_and_goes_on_when_there_is_room(void **state)
 {
     struct world w;
@@ -393,8 +394,8 @@ static void offsets_wait_for_the_marker(void **state)
 
 /* ---- power cuts at any moment ---- */
 
-/* One transaction over two partitions and the offsets, cut after a drawn number of events. Whatever is
- * found: all parts have the same decision, and what was answered holds. */
+/* One transaction over two partitions and the offsets, cut after a drawn number of events. Whatever
+ * is found: all parts have the same decision, and what was answered holds. */
 static int n_open, n_decided, n_unanswered;
 static void cut_once(uint64_t seed)
 {

@@ -1,5 +1,5 @@
-/* tests/txn/test_producer_state.c - sequences, epochs, open transactions; snapshots and aborted entries
- * against files of Apache Kafka; a random walk against a naive model. */
+/* tests/txn/test_producer_state.c - sequences, epochs, open transactions; snapshots and aborted
+ * entries against files of Apache Kafka; a random walk against a naive model. */
 #include "base/bytes.h"
 #include "base/check.h"
 #include "base/wire/batch.h"
@@ -506,7 +506,8 @@ static void replay_from_any_snapshot_equals_full_replay(void **state)
     producer_state_deinit(&ps);
 }
 
-/* ---- random walk against a naive model: the whole history of batches, looked through each time ---- */
+/* ---- random walk against a naive model: the whole history of batches, looked through each time
+ * ---- */
 
 enum { WALK = 3000, PIDS = 4 };
 static struct producer_batch history[WALK];

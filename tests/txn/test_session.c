@@ -1,5 +1,6 @@
-/* tests/txn/test_session.c - the producer's half: what each answer means, and a walk of an idempotent producer
- * over a network that loses answers and a leader that fails, against what the log must hold. */
+/* tests/txn/test_session.c - the producer's half: what each answer means, and a walk of an
+ * idempotent producer over a network that loses answers and a leader that fails, against what the
+ * log must hold. */
 #include "base/check.h"
 #include "base/err.h"
 #include "txn/session.h"
@@ -383,7 +384,8 @@ static void eo_15_out_of_sequence_waits_for_what_is_before(void **state)
     a = send_batch(&s, &p5, 1);
     assert_int_equal(a.epoch, 4);
     assert_int_equal(a.base_sequence, 0);
-    /* The other partition's undecided batch keeps its numbers; new ones wait until it is decided. */
+    /* The other partition's undecided batch keeps its numbers; new ones wait until it is
+     * decided. */
     assert_false(session_batch_begin(&s, &p12, 1, &y));
     assert_int_equal(told(&s, &p12, x, KAFKA_NONE), SESSION_DONE);
     y = send_batch(&s, &p12, 1);
@@ -480,70 +482,79 @@ static enum kafka_error leader_append(const struct session_batch *b, int first)
     return KAFKA_NONE;
 }
 
-/* Each batch number is a record range; queue holds what is not stamped, ordered. */
-static void walk(uint64_t seed)
-{
+/* What the producer holds: batches not stamped, in order of their records, and those sent. */
+static struct producer {
     struct session s;
     struct session_partition p;
     struct {
         int first, count;
     } queue[RECORDS];
     struct sent flight[NET];
-    int n_queue = 0, n_flight = 0, fate[RECORDS] = {0}; /* 1 acked, 2 failed, 3 unknown */
-    rng = seed;
-    memset(&leader, 0, sizeof leader);
-    leader.epoch = -1;
-    start(&s, &p, false);
-    for (int at = 0; at < RECORDS;) {
-        int n = 1 + (int)draw(3);
-        n = n > RECORDS - at ? RECORDS - at : n;
-        queue[n_queue].first = at;
-        queue[n_queue++].count = n;
-        at += n;
+    int n_queue, n_flight;
+    int fate[RECORDS]; /* 1 acked, 2 failed, 3 unknown */
+} prod;
+
+static void put_back(const struct sent *f)
+{
+    int k = 0;
+    while (k < prod.n_queue && prod.queue[k].first < f->first)
+        k++;
+    memmove(prod.queue + k + 1, prod.queue + k, sizeof *prod.queue * (size_t)(prod.n_queue - k));
+    prod.queue[k].first = f->first;
+    prod.queue[k].count = f->b.count;
+    prod.n_queue++;
+}
+
+/* The answer to f arrives or is lost; true: f is done with. */
+static bool answered(struct sent *f)
+{
+    f->answer_ready = false;
+    enum session_verdict v = draw(6) ? told(&prod.s, &prod.p, f->b, f->error)
+                                     : lost(&prod.s, &prod.p, f->b);
+    assert_int_not_equal(v, SESSION_STALE);
+    if (v == SESSION_RETRY || v == SESSION_RETRY_METADATA)
+        return false;
+    if (v == SESSION_REWRITE) {
+        put_back(f);
+        return true;
     }
-    for (int step = 0; step < 100000 && (n_queue || n_flight); step++) {
-        struct session_batch b;
-        if (n_queue && n_flight < NET && draw(2) &&
-            session_batch_begin(&s, &p, queue[0].count, &b)) {
-            flight[n_flight++] = (struct sent){.b = b, .first = queue[0].first};
-            memmove(queue, queue + 1, sizeof *queue * (size_t)--n_queue);
-        }
-        /* The connection delivers in order; each undelivered one is sent again in order. */
-        for (int i = 0; i < n_flight; i++) {
-            if (flight[i].answer_ready || draw(3) == 0)
-                continue;
-            enum kafka_error error = leader_append(&flight[i].b, flight[i].first);
-            flight[i].answer_ready = true;
-            flight[i].error = error;
-        }
-        for (int i = 0; i < n_flight; i++) {
-            struct sent *f = &flight[i];
-            if (!f->answer_ready)
-                break;
-            f->answer_ready = false;
-            enum session_verdict v = draw(6) ? told(&s, &p, f->b, f->error) : lost(&s, &p, f->b);
-            assert_int_not_equal(v, SESSION_STALE);
-            if (v == SESSION_RETRY || v == SESSION_RETRY_METADATA)
-                continue;
-            if (v == SESSION_REWRITE) {
-                int k = 0;
-                while (k < n_queue && queue[k].first < f->first)
-                    k++;
-                memmove(queue + k + 1, queue + k, sizeof *queue * (size_t)(n_queue - k));
-                queue[k].first = f->first;
-                queue[k].count = f->b.count;
-                n_queue++;
-            } else {
-                for (int k = 0; k < f->b.count; k++)
-                    fate[f->first + k] = v == SESSION_DONE ? 1 : v == SESSION_FAIL ? 2 : 3;
-            }
-            memmove(f, f + 1, sizeof *f * (size_t)(&flight[n_flight] - f - 1));
-            n_flight--;
-            i--;
-        }
+    for (int k = 0; k < f->b.count; k++)
+        prod.fate[f->first + k] = v == SESSION_DONE ? 1 : v == SESSION_FAIL ? 2 : 3;
+    return true;
+}
+
+/* The connection delivers in order; what is not delivered is sent again in order. */
+static void deliver(void)
+{
+    for (int i = 0; i < prod.n_flight; i++) {
+        struct sent *f = &prod.flight[i];
+        if (f->answer_ready || draw(3) == 0)
+            continue;
+        f->error = leader_append(&f->b, f->first);
+        f->answer_ready = true;
     }
-    assert_int_equal(n_queue + n_flight, 0);
-    /* I1, I2, I5, I14: acked once, failed never, each in order. */
+    for (int i = 0; i < prod.n_flight && prod.flight[i].answer_ready; i++) {
+        struct sent *f = &prod.flight[i];
+        if (!answered(f))
+            continue;
+        memmove(f, f + 1, sizeof *f * (size_t)(--prod.n_flight - i));
+        i--;
+    }
+}
+
+static void send_one(void)
+{
+    struct session_batch b;
+    if (!prod.n_queue || prod.n_flight == NET || draw(2) ||
+        !session_batch_begin(&prod.s, &prod.p, prod.queue[0].count, &b))
+        return;
+    prod.flight[prod.n_flight++] = (struct sent){.b = b, .first = prod.queue[0].first};
+    memmove(prod.queue, prod.queue + 1, sizeof *prod.queue * (size_t)--prod.n_queue);
+}
+
+/* I1, I2, I5, I14: acked once, failed never, each in order. */
+static void judge(void)
+{
     int seen[RECORDS] = {0}, last = -1;
     for (int i = 0; i < leader.n_log; i++) {
         seen[leader.log[i]]++;
@@ -551,13 +562,35 @@ static void walk(uint64_t seed)
         last = leader.log[i];
     }
     for (int i = 0; i < RECORDS; i++) {
-        assert_true(fate[i] != 0);
-        if (fate[i] == 1)
+        assert_true(prod.fate[i] != 0);
+        if (prod.fate[i] == 1)
             assert_int_equal(seen[i], 1);
-        if (fate[i] == 2)
+        if (prod.fate[i] == 2)
             assert_int_equal(seen[i], 0);
         assert_true(seen[i] <= 1);
     }
+}
+
+static void walk(uint64_t seed)
+{
+    rng = seed;
+    memset(&leader, 0, sizeof leader);
+    memset(&prod, 0, sizeof prod);
+    leader.epoch = -1;
+    start(&prod.s, &prod.p, false);
+    for (int at = 0; at < RECORDS;) {
+        int n = 1 + (int)draw(3);
+        n = n > RECORDS - at ? RECORDS - at : n;
+        prod.queue[prod.n_queue].first = at;
+        prod.queue[prod.n_queue++].count = n;
+        at += n;
+    }
+    for (int step = 0; step < 100000 && prod.n_queue + prod.n_flight; step++) {
+        send_one();
+        deliver();
+    }
+    assert_int_equal(prod.n_queue + prod.n_flight, 0);
+    judge();
 }
 
 static void random_walks_lose_and_double_nothing(void **state)

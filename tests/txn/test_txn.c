@@ -1,5 +1,5 @@
-/* tests/txn/test_txn.c - one transactional id: events and their effects, and a random walk in which every
- * bundle may be cut short. */
+/* tests/txn/test_txn.c - one transactional id: events and their effects, and a random walk in which
+ * every bundle may be cut short. */
 #include "base/check.h"
 #include "txn/txn.h"
 #include <inttypes.h>
@@ -439,7 +439,8 @@ static void follow(const struct txn_out *out, int done)
         }
         if (e->type == TXN_MARK) {
             assert_non_null(s);
-            /* One decision, which may be marked again; by its own id, at its epoch or a higher one. */
+            /* One decision, which may be marked again; by its own id, at its epoch or a higher
+             * one. */
             assert_true(s->decision == 0 || s->decision == (e->commit ? 1 : 2));
             assert_int_equal(e->producer_id, s->pid);
             assert_true(e->epoch >= s->epoch);

@@ -1,6 +1,8 @@
-/* txn/api/24_add_partitions_to_txn.c - AddPartitionsToTxn: partitions a transaction is going to write to.
+/* txn/api/24_add_partitions_to_txn.c - AddPartitionsToTxn: partitions a transaction is going to
+ * write to.
  *
- * All or none: if a partition does not exist it is told so and the others OPERATION_NOT_ATTEMPTED. */
+ * All or none: if a partition does not exist it is told so and the others
+ * OPERATION_NOT_ATTEMPTED. */
 #include "txn/api/api.h"
 
 typedef struct add_partitions_to_txn_response_add_partitions_to_txn_topic_result topic_out;
@@ -14,8 +16,8 @@ static int32_t count_all(const struct add_partitions_to_txn_request *in)
     return n;
 }
 
-/* The answer in the request's shape, and what to enrol as a list. False: something is not there; its
- * code is set. */
+/* The answer in the request's shape, and what to enrol as a list. False: something is not there;
+ * its code is set. */
 static int prepare(struct request *rq, const struct add_partitions_to_txn_request *in,
                    struct add_partitions_to_txn_response *out, struct txn_add *add, bool *missing)
 {

@@ -1,5 +1,5 @@
-/* txn/api/25_add_offsets_to_txn.c - AddOffsetsToTxn: a transaction is going to commit offsets of a group, so
- * the group's partition of `__consumer_offsets` is enrolled. */
+/* txn/api/25_add_offsets_to_txn.c - AddOffsetsToTxn: a transaction is going to commit offsets of a
+ * group, so the group's partition of `__consumer_offsets` is enrolled. */
 #include "broker/group/coordinator.h"
 #include "txn/api/api.h"
 

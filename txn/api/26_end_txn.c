@@ -1,5 +1,5 @@
-/* txn/api/26_end_txn.c - EndTxn: the decision. Prepare, markers on every partition and complete lie in one
- * round; the answer leaves when it is durable.
+/* txn/api/26_end_txn.c - EndTxn: the decision. Prepare, markers on every partition and complete lie
+ * in one round; the answer leaves when it is durable.
  *
  * Version 5 is version 2 of transactions: every end has a new epoch, told in the answer. */
 #include "txn/api/api.h"

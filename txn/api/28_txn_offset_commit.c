@@ -1,9 +1,10 @@
-/* txn/api/28_txn_offset_commit.c - TxnOffsetCommit: offsets that become the group's when the transaction
- * commits.
+/* txn/api/28_txn_offset_commit.c - TxnOffsetCommit: offsets that become the group's when the
+ * transaction commits.
  *
  * Membership and generation are checked here, in the call that appends, and never again: what a
- * committed transaction staged applies. The append passes the plug, which asks for the enrolment of the group's
- * partition. Below version 3 no membership is told; below 2 a loading coordinator is "not available". */
+ * committed transaction staged applies. The append passes the plug, which asks for the enrolment of
+ * the group's partition. Below version 3 no membership is told; below 2 a loading coordinator is
+ * "not available". */
 #include "broker/group/coordinator.h"
 #include "txn/api/api.h"
 

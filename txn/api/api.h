@@ -1,7 +1,7 @@
 /* txn/api/api.h - one handler per API that transactions add to a broker; install.c registers them.
  *
- * Each decodes, asks the coordinator, and answers; reply_end holds the answer until what it depends on is
- * durable. Codes that a version does not know are replaced here. */
+ * Each decodes, asks the coordinator, and answers; reply_end holds the answer until what it depends
+ * on is durable. Codes that a version does not know are replaced here. */
 #ifndef ONCE_TXN_API_API_H
 #define ONCE_TXN_API_API_H
 #include "txn/coordinator.h"

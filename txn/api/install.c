@@ -6,7 +6,8 @@ int txn_open(struct txn_coordinator **c, struct broker *b)
     int rc = coordinator_open(c, b);
     if (rc)
         return rc;
-    /* Version 2 of transactions would add EndTxn 5 and TxnOffsetCommit 5 (and Produce 12), all or none. */
+    /* Version 2 of transactions would add EndTxn 5 and TxnOffsetCommit 5 (and Produce 12), all or
+     * none. */
     broker_api(b, 22, 0, 5, api_init_producer_id);
     broker_api(b, 24, 0, 3, api_add_partitions_to_txn);
     broker_api(b, 25, 0, 3, api_add_offsets_to_txn);
