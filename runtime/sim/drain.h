@@ -1,0 +1,30 @@
+/* runtime/sim/drain.h - has the job done all its work? Asked over the wire, as an operator would.
+ *
+ * Drained: the feeder is done, the committed offset of every source partition is past its last committed
+ * record, and nothing is undecided there: twice in a row, a while apart. */
+#ifndef ONCE_RUNTIME_SIM_DRAIN_H
+#define ONCE_RUNTIME_SIM_DRAIN_H
+#include "runtime/sim/feeder.h"
+#include "runtime/sim/watcher.h"
+#include "udf/udf.h"
+
+struct drain {
+    struct env *env;
+    struct client *client;
+    const struct udf_job *job;
+    const struct feeder *feeder;
+    struct watcher *watcher;
+    struct env_timer timer;
+    struct fetch_offsets fetch;
+    struct fetch_offset_entry *entries;
+    int n_entries, cap;
+    bool fetching;
+    int quiet; /* times in a row */
+    bool done;
+    char why_not[512];
+};
+
+/* env, client, job, feeder and watcher are set. */
+void drain_start(struct drain *d);
+void drain_stop(struct drain *d);
+#endif
