@@ -217,7 +217,7 @@ static bool may_leave(const struct conn *c, const struct request *rq, uint64_t d
 {
     if (!rq->ready || c->server->halted)
         return false;
-    return rq->lsn <= durable || MUTATED(c->server->env->mutations, ACK_BEFORE_SYNC);
+    return rq->lsn <= durable;
 }
 
 /* Fills iov from the first request on; counts what of the requests it holds. */

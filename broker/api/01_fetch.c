@@ -257,8 +257,7 @@ static void fill(struct fetch *f, struct part *part, part_out *out)
 {
     const struct plug *plug = broker_plugged(f->rq->broker);
     fetch_response_partition_data_init(out);
-    if (f->committed && plug && part->bytes && !part->error &&
-        !MUTATED(broker_env(f->rq->broker)->mutations, NO_ABORTED_FILTER))
+    if (f->committed && plug && part->bytes && !part->error)
         plug->aborted(plug->self, part->p, part->in->fetch_offset, part->next, each_aborted, part);
     out->partition_index = part->in->partition;
     out->error_code = (int16_t)part->error;
