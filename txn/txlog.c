@@ -131,7 +131,13 @@ static int take_parts(struct txn *t, const struct transaction_log_value *v)
 
 static int take_value(struct txn *t, const struct transaction_log_value *v)
 {
-    if (v->transaction_status < TXN_EMPTY || v->transaction_status > TXN_PREPARE_EPOCH_FENCE)
+    int64_t time_max = INT64_MAX / 2;
+
+    if (v->transaction_status < TXN_EMPTY || v->transaction_status > TXN_PREPARE_EPOCH_FENCE ||
+        v->producer_id < 0 || v->producer_epoch < -1 || v->transaction_timeout_ms < 0 ||
+        v->transaction_start_timestamp_ms < -1 || v->transaction_start_timestamp_ms > time_max ||
+        v->transaction_last_update_timestamp_ms < -1 ||
+        v->transaction_last_update_timestamp_ms > time_max)
         return -ERR_INVALID;
     t->fresh = false;
     t->v = (struct txn_value){.state = (enum txn_state)v->transaction_status,
