@@ -780,7 +780,8 @@ int main(int argc, char **argv)
     if (env_uv_open(&uv) || env_uv_node_open(&uv, &node, "probe", 0))
         return 2;
     snprintf(suffix, sizeof suffix, "%08x", (unsigned)env_random(&node.env, UINT32_MAX));
-    struct client_options o = {.bootstrap = argv[1]};
+    /* Below what each case waits: no op outlives its case. */
+    struct client_options o = {.bootstrap = argv[1], .request_timeout_ms = 9000};
     if (client_open(&client, &node.env, &o, &e)) {
         fprintf(stderr, "%s\n", e.text);
         return 2;
