@@ -150,7 +150,7 @@ static int hook_snapshot_load(void *user, struct log *log, int64_t offset, struc
     /* Each entry of 46 bytes behind the 10 of the head begins with a producer id. */
     for (size_t at = 10; at + 46 <= bytes.n; at += 46)
         broker_seen_producer_id(b, (int64_t)get_be64(bytes.p + at));
-    return b->plugged && p ? b->plug.snapshot_load(b->plug.self, p, offset, bytes) : -ERR_INVALID;
+    return b->plugged && p ? b->plug.snapshot_load(b->plug.self, p, offset, bytes) : 0;
 }
 
 static int hook_replay(void *user, struct log *log, struct slice batch, struct err *e)
