@@ -240,9 +240,19 @@ void commit_abort(struct worker *w)
 
 /* ---- step 5: local state follows ---- */
 
+/* A restore's chunk may end last: whoever waits for all local commits is told then, too. */
+void worker_store_over(struct worker *w)
+{
+    if (--w->n_storing > 0 || env_point(w->env, "after_store"))
+        return;
+    if (w->closing)
+        worker_leave(w);
+    else
+        worker_event(w, CYCLE_EV_STORED, 0);
+}
+
 void worker_stored(struct worker *w, struct task *t, int res)
 {
-    w->n_storing--;
     if (res && !t->close_after)
         env_warn(w->env, "%s: local commit failed (%s): the store catches up from its changelog",
                  t->store ? t->store->path : w->id.dir, err_text(res));
@@ -252,8 +262,7 @@ void worker_stored(struct worker *w, struct task *t, int res)
         task_start(t);
     else if (res)
         worker_event(w, CYCLE_EV_FAILED, res);
-    if (w->n_storing == 0 && !env_point(w->env, "after_store"))
-        worker_event(w, CYCLE_EV_STORED, 0);
+    worker_store_over(w);
 }
 
 void commit_store(struct worker *w)

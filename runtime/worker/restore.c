@@ -137,13 +137,11 @@ static bool all_read(const struct task *t)
     return true;
 }
 
-static void chunk_loaded(struct store_commit *c, int res)
+static void go_on_after_chunk(struct task *t, int res)
 {
-    struct task *t = c->user;
     struct task_restore *r = t->restore;
 
     t->committing = false;
-    t->worker->n_storing--;
     for (int i = 0; i < t->n_stores; i++)
         overlay_clear(&t->frozen[i]);
     if (t->close_after) {
@@ -166,6 +164,15 @@ static void chunk_loaded(struct store_commit *c, int res)
         run(t);
     else
         restore_pump(t->worker);
+}
+
+static void chunk_loaded(struct store_commit *c, int res)
+{
+    struct task *t = c->user;
+    struct worker *w = t->worker;
+
+    go_on_after_chunk(t, res);
+    worker_store_over(w);
 }
 
 static void chunk_meta(struct task *t, struct store_meta *m, bool last)

@@ -112,7 +112,7 @@ static void left_group(void *user)
     finish(user);
 }
 
-static void leave(struct worker *w)
+void worker_leave(struct worker *w)
 {
     assign_close_all(w);
     if (w->member && w->exit_code == 0)
@@ -129,8 +129,7 @@ static void clean_stored(struct store_commit *c, int res)
     t->committing = false;
     if (res)
         env_warn(w->env, "%s: not closed cleanly: %s", t->store->path, err_text(res));
-    if (--w->n_storing == 0)
-        leave(w);
+    worker_store_over(w);
 }
 
 /* All is committed: stores get their mark of cleanness, durably. */
@@ -146,7 +145,7 @@ static void close_stores(struct worker *w)
         t->commit.done = clean_stored;
     }
     if (w->n_storing == 0)
-        leave(w);
+        worker_leave(w);
 }
 
 void worker_stop(struct worker *w)

@@ -151,4 +151,8 @@ int host_route(struct task *t, struct slice topic, struct slice key, int32_t par
 
 /* task.c tells: the local commit of t ended. */
 void worker_stored(struct worker *w, struct task *t, int res);
+/* One local transaction (of a commit, a restore, or the stop) is over. */
+void worker_store_over(struct worker *w);
+/* Stores are closed: leave the group and stop. */
+void worker_leave(struct worker *w);
 #endif
