@@ -1,8 +1,9 @@
-/* broker/broker.c - a broker's life, and what ties log directory, topics, groups, plug and server together.
+/* broker/broker.c - a broker's life, and what ties log directory, topics, groups, plug and server
+ * together.
  *
- * open (settings), plug, install APIs, recover (blocking), listen; close (server stops taking, log closes,
- * last replies leave, connections end) and free, which works from any state without I/O. A log
- * directory that halts ends the node: no answer leaves after that. */
+ * open (settings), plug, install APIs, recover (blocking), listen; close (server stops taking,
+ * log closes, last replies leave, connections end) and free, which works from any state without
+ * I/O. A log directory that halts ends the node: no answer leaves after that. */
 #include "broker/broker.h"
 #include "base/check.h"
 #include "broker/group/coordinator.h"

@@ -1,10 +1,10 @@
 /* broker/conn.c - one connection: bytes into frames, frames to handlers.
  *
- * Happy path: recv_done, take_frames: length, header, handler; the receive is armed again. A frame that
- * does not fit its block moves to one of its own, which grows with the bytes that arrived.
- * Failure: bad length, unknown API or version, a body that does not parse: conn_fail, one line. The peer
- * gone or a send that failed: requests still open are canceled, and the connection's memory goes when env
- * has given back its operations. */
+ * Happy path: recv_done, take_frames: length, header, handler; the receive is armed again. A
+ * frame that does not fit its block moves to one of its own, which grows with the bytes that
+ * arrived. Failure: bad length, unknown API or version, a body that does not parse: conn_fail,
+ * one line. The peer gone or a send that failed: requests still open are canceled, and the
+ * connection's memory goes when env has given back its operations. */
 #include "broker/server.h"
 #include "base/check.h"
 #include <stdio.h>
@@ -209,8 +209,8 @@ static void take_frames(struct conn *c)
 
 /* ---- receiving ---- */
 
-/* The whole size of the frame that begins at in_pos; 0 when its length is not there yet. A bad length is
- * for take_frames. */
+/* The whole size of the frame that begins at in_pos; 0 when its length is not there yet. A bad
+ * length is for take_frames. */
 static size_t frame_size(const struct conn *c)
 {
     if (!c->in || c->in_used - c->in_pos < 4)
@@ -271,7 +271,8 @@ static int make_room(struct conn *c)
 
 static void recv_done(struct env_op *op, int64_t res);
 
-/* While draining: read and forget, so that closing does not reset what the peer has still to read. */
+/* While draining: read and forget, so that closing does not reset what the peer has still to
+ * read. */
 static int make_room_to_forget(struct conn *c)
 {
     if (c->in && c->in->refs > 1)

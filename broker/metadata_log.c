@@ -1,8 +1,8 @@
 /* broker/metadata_log.c - records of the metadata partition: written, read back at recovery.
  *
- * One record a batch. Key: int16 type, then the topic's id where the record is about one; value: int16
- * version 0, then the message of base/wire/schema/meta.lua. What was written is true when its lsn is
- * durable; b->metadata_lsn remembers the last. */
+ * One record a batch. Key: int16 type, then the topic's id where the record is about one; value:
+ * int16 version 0, then the message of base/wire/schema/meta.lua. What was written is true when
+ * its lsn is durable; b->metadata_lsn remembers the last. */
 #include "base/check.h"
 #include "broker/internal.h"
 

@@ -1,7 +1,8 @@
-/* broker/partition.c - one partition: what is appended passes the plug, what is durable wakes the waits.
+/* broker/partition.c - one partition: what is appended passes the plug, what is durable wakes the
+ * waits.
  *
- * An append and what the plug stages for it (an enrolment) lie in one bundle, so that one round holds
- * both. Groups see every batch of `__consumer_offsets` when it is staged. */
+ * An append and what the plug stages for it (an enrolment) lie in one bundle, so that one round
+ * holds both. Groups see every batch of `__consumer_offsets` when it is staged. */
 #include "base/check.h"
 #include "broker/group/coordinator.h"
 #include "broker/internal.h"

@@ -1,9 +1,10 @@
 /* broker/reply.c - requests and their replies: pooled, composed, sent in order when durable.
  *
- * Happy path: reply_begin, the handler encodes, reply_end; at the end of the turn conn_flush gathers the
- * composed replies at the head of the connection whose lsn is durable into one send. A reply is cut into
- * pieces: its own bytes up to the first zero-copy part, that part, and so on. A reply may be composed
- * again (a Produce that times out) until its first piece is given to env. */
+ * Happy path: reply_begin, the handler encodes, reply_end; at the end of the turn conn_flush
+ * gathers the composed replies at the head of the connection whose lsn is durable into one send.
+ * A reply is cut into pieces: its own bytes up to the first zero-copy part, that part, and so
+ * on. A reply may be composed again (a Produce that times out) until its first piece is given to
+ * env. */
 #include "broker/server.h"
 #include "base/check.h"
 #include <stdlib.h>

@@ -1,7 +1,8 @@
-/* broker/server.c - listens, keeps the connections, looks at those with something to do once a turn.
+/* broker/server.c - listens, keeps the connections, looks at those with something to do once a
+ * turn.
  *
- * Stop: server_stop ends what comes in and drops what is parked; when the log is closed, server_close sends
- * what is composed, for CONN_STOP_MS at most, and closes everything. */
+ * Stop: server_stop ends what comes in and drops what is parked; when the log is closed,
+ * server_close sends what is composed, for CONN_STOP_MS at most, and closes everything. */
 #include "broker/server.h"
 #include "base/check.h"
 #include "broker/internal.h"

@@ -1,15 +1,15 @@
 /* broker/server.h - the listening socket, the connections, and when replies may leave.
  *
- * A frame is received into a block, its header decoded, its handler called at once (what handlers append
- * in one turn shares a round). The connection takes the next frame when every request before it has its
- * reply composed; a composed reply waits in the connection for its lsn. At the end of a turn, and when a
- * round becomes durable, each connection sends what may leave in one gathering send: replies in order,
- * out of the requests' own buffers and of the blocks that a Fetch read.
+ * A frame is received into a block, its header decoded, its handler called at once (what handlers
+ * append in one turn shares a round). The connection takes the next frame when every request before
+ * it has its reply composed; a composed reply waits in the connection for its lsn. At the end of a
+ * turn, and when a round becomes durable, each connection sends what may leave in one gathering
+ * send: replies in order, out of the requests' own buffers and of the blocks that a Fetch read.
  *
- * Bounds: a frame grows as its bytes arrive, never by what its length claims; requests, frame bytes and
- * unsent replies of a connection are limited by not taking further frames, so that TCP holds the peer back;
- * bytes of frames under way are limited over all connections. A peer that is silent for
- * connections.max.idle.ms is closed.
+ * Bounds: a frame grows as its bytes arrive, never by what its length claims; requests, frame bytes
+ * and unsent replies of a connection are limited by not taking further frames, so that TCP holds
+ * the peer back; bytes of frames under way are limited over all connections. A peer that is silent
+ * for connections.max.idle.ms is closed.
  *
  * A bad frame ends its connection: one line is logged, earlier requests are still answered. */
 #ifndef ONCE_BROKER_SERVER_H

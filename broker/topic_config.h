@@ -1,8 +1,8 @@
 /* broker/topic_config.h - the configs of topics by Kafka's names: known ones, checked, resolved.
  *
- * A value is looked for in the topic's own config, then in the broker's property of the same meaning, then
- * taken from Kafka's defaults. All known names are kept and described; `struct topic_settings` is what
- * the broker acts on. */
+ * A value is looked for in the topic's own config, then in the broker's property of the same
+ * meaning, then taken from Kafka's defaults. All known names are kept and described; `struct
+ * topic_settings` is what the broker acts on. */
 #ifndef ONCE_BROKER_TOPIC_CONFIG_H
 #define ONCE_BROKER_TOPIC_CONFIG_H
 #include "base/conf.h"
@@ -56,8 +56,8 @@ int topic_config_check(const struct conf *config, struct err *e) MUST_USE;
 const char *topic_config_value(const struct topic_config_def *def, const struct conf *topic,
                                const struct conf *broker, enum config_source *source,
                                char space[32]);
-/* What the broker and the log act on. A value of the broker's properties that is none falls back to the
- * default; topic_config_check_broker finds it before. */
+/* What the broker and the log act on. A value of the broker's properties that is none falls back
+ * to the default; topic_config_check_broker finds it before. */
 void topic_config_resolve(const struct conf *topic, const struct conf *broker,
                           struct topic_settings *settings, struct log_config *log);
 /* Whether the broker's properties that topics fall back on are possible: 0 or -ERR_INVALID. */

@@ -1,8 +1,9 @@
 /* broker/topics.c - the table of topics: made, removed, recovered.
  *
- * A topic exists when its metadata record is staged: what the broker answers about it waits for that
- * record's lsn (topic.lsn). The record is written first, then the logs are opened, all in one bundle. A
- * log that cannot be opened takes the topic back by a second record of the same round. */
+ * A topic exists when its metadata record is staged: what the broker answers about it waits for
+ * that record's lsn (topic.lsn). The record is written first, then the logs are opened, all in
+ * one bundle. A log that cannot be opened takes the topic back by a second record of the same
+ * round. */
 #include "base/check.h"
 #include "broker/group/coordinator.h"
 #include "broker/internal.h"

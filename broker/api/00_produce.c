@@ -2,10 +2,10 @@
  *
  * Happy path: every batch is checked and staged at once, the answer is composed and waits in its
  * connection for the lsn of the last append; acks=1 waits like acks=all, acks=0 gets no answer.
- * Failure: each partition has its own error. A log that takes nothing more for now parks the request, and
- * with it the connection, until there is room. What is not durable after timeout_ms is answered with
- * REQUEST_TIMED_OUT, its outcome unknown. An error under acks=0 closes the connection, as Kafka does, so
- * that the producer learns of it.
+ * Failure: each partition has its own error. A log that takes nothing more for now parks the
+ * request, and with it the connection, until there is room. What is not durable after timeout_ms is
+ * answered with REQUEST_TIMED_OUT, its outcome unknown. An error under acks=0 closes the
+ * connection, as Kafka does, so that the producer learns of it.
  *
  * Versions 0 to 2 (older message formats) are advertised and not served. */
 #include "base/check.h"

@@ -1,16 +1,16 @@
 /* broker/api/01_fetch.c - Fetch: whole batches of many partitions, passed on without a copy.
  *
- * Happy path: for each partition in the order asked for, one snapshot of high watermark and stable offset,
- * then reads up to it until the limits are met; the answer refers to the log's blocks. With fewer bytes
- * than min_bytes the request parks on its partitions; each wake-up goes on reading where the last pass
- * ended, until there is enough, max_wait is over, or a partition is gone.
- * Aborted transactions are asked for when the answer is composed, for exactly the range returned: all below
- * the stable offset is decided, so it does not matter when.
- * Failure: errors are per partition, and any of them answers at once. A slow disk is waited for; whoever
- * disconnects meanwhile cancels the read.
+ * Happy path: for each partition in the order asked for, one snapshot of high watermark and stable
+ * offset, then reads up to it until the limits are met; the answer refers to the log's blocks. With
+ * fewer bytes than min_bytes the request parks on its partitions; each wake-up goes on reading
+ * where the last pass ended, until there is enough, max_wait is over, or a partition is gone.
+ * Aborted transactions are asked for when the answer is composed, for exactly the range returned:
+ * all below the stable offset is decided, so it does not matter when. Failure: errors are per
+ * partition, and any of them answers at once. A slow disk is waited for; whoever disconnects
+ * meanwhile cancels the read.
  *
- * Small pieces are copied, so that many little batches do not exhaust the slices of a reply. Sessions are
- * not kept: each full fetch is answered with session 0 (KIP-227 allows it). */
+ * Small pieces are copied, so that many little batches do not exhaust the slices of a reply.
+ * Sessions are not kept: each full fetch is answered with session 0 (KIP-227 allows it). */
 #include "base/check.h"
 #include "broker/api/api.h"
 

@@ -1,8 +1,9 @@
-/* broker/api/02_list_offsets.c - ListOffsets: earliest, latest, by timestamp, by greatest timestamp.
+/* broker/api/02_list_offsets.c - ListOffsets: earliest, latest, by timestamp, by greatest
+ * timestamp.
  *
- * The partitions are answered one after another, since a look-up by time may wait for the disk; whoever
- * disconnects meanwhile cancels it. Latest is the high watermark, or under read_committed the stable
- * offset; what lies at or above that is not found. */
+ * The partitions are answered one after another, since a look-up by time may wait for the disk;
+ * whoever disconnects meanwhile cancels it. Latest is the high watermark, or under
+ * read_committed the stable offset; what lies at or above that is not found. */
 #include "broker/api/api.h"
 
 typedef struct list_offsets_request_list_offsets_partition part_in;

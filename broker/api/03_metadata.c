@@ -1,8 +1,8 @@
 /* broker/api/03_metadata.c - Metadata: the one broker, and topics by name, by id, or all.
  *
- * A name that is not known is made a topic if broker and request allow it, with num.partitions; the answer
- * shows it at once and waits until it is durable. Version 0 takes an empty list for all topics, later
- * ones null. */
+ * A name that is not known is made a topic if broker and request allow it, with num.partitions;
+ * the answer shows it at once and waits until it is durable. Version 0 takes an empty list for
+ * all topics, later ones null. */
 #include "broker/api/api.h"
 
 typedef struct metadata_request_metadata_request_topic topic_in;

@@ -1,8 +1,8 @@
 /* broker/api/18_api_versions.c - ApiVersions: what this broker speaks, and its features.
  *
- * A version above ours is answered in the form of version 0 with UNSUPPORTED_VERSION and our own range, so
- * that any client can try again. transaction.version is offered at level 1; version 3 of this API leaves
- * out supported features whose minimum is 0, since its clients refuse them. */
+ * A version above ours is answered in the form of version 0 with UNSUPPORTED_VERSION and our own
+ * range, so that any client can try again. transaction.version is offered at level 1; version 3
+ * of this API leaves out supported features whose minimum is 0, since its clients refuse them. */
 #include "broker/api/api.h"
 
 enum { KEYS = 128, FEATURES_V_MIN_0 = 4 };

@@ -1,7 +1,9 @@
-/* broker/api/19_create_topics.c - CreateTopics: each topic checked by itself, made, answered when durable.
+/* broker/api/19_create_topics.c - CreateTopics: each topic checked by itself, made, answered when
+ * durable.
  *
- * One broker: a replication factor of 1 or -1, replica assignments that name it alone. validate_only
- * answers as if done. Version 5 and up tell the configs in force, 7 the topic's id. */
+ * One broker: a replication factor of 1 or -1, replica assignments that name it alone.
+ * validate_only answers as if done. Version 5 and up tell the configs in force, 7 the topic's
+ * id. */
 #include "broker/api/api.h"
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
-/* broker/api/20_delete_topics.c - DeleteTopics, by name or (version 6) by id. The answer waits until the
- * removal is durable; the files go in the background. The coordinators' topics stay. */
+/* broker/api/20_delete_topics.c - DeleteTopics, by name or (version 6) by id. The answer waits
+ * until the removal is durable; the files go in the background. The coordinators' topics stay. */
 #include "broker/api/api.h"
 
 typedef struct delete_topics_response_deletable_topic_result result;

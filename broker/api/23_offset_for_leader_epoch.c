@@ -1,5 +1,6 @@
-/* broker/api/23_offset_for_leader_epoch.c - OffsetForLeaderEpoch: where an epoch ended, so that a client
- * that was ahead of us finds out (KIP-320). An epoch above ours, or below the first known: -1, -1. */
+/* broker/api/23_offset_for_leader_epoch.c - OffsetForLeaderEpoch: where an epoch ended, so that
+ * a client that was ahead of us finds out (KIP-320). An epoch above ours, or below the first
+ * known: -1, -1. */
 #include "broker/api/api.h"
 
 typedef struct offset_for_leader_epoch_request_offset_for_leader_partition part_in;

@@ -1,5 +1,6 @@
-/* broker/api/32_describe_configs.c - DescribeConfigs: configs of topics and of this broker, with where each
- * value comes from. Unknown keys asked for are left out; an unknown topic and another broker are errors. */
+/* broker/api/32_describe_configs.c - DescribeConfigs: configs of topics and of this broker, with
+ * where each value comes from. Unknown keys asked for are left out; an unknown topic and another
+ * broker are errors. */
 #include "broker/api/api.h"
 #include <stdio.h>
 

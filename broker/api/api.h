@@ -1,8 +1,8 @@
 /* broker/api/api.h - one handler per API of the broker itself; install.c registers them all.
  *
- * A handler (broker.h: api_handler) finds rq->in at the body, answers now or later through the reply
- * functions, and returns 0; negative closes the connection. Those of groups (8, 9, 10 to 14) are thin
- * shells over broker/group/. */
+ * A handler (broker.h: api_handler) finds rq->in at the body, answers now or later through the
+ * reply functions, and returns 0; negative closes the connection. Those of groups (8, 9, 10 to
+ * 14) are thin shells over broker/group/. */
 #ifndef ONCE_BROKER_API_API_H
 #define ONCE_BROKER_API_API_H
 #include "broker/broker.h"

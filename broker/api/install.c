@@ -1,7 +1,7 @@
 /* broker/api/install.c - which APIs a broker without extensions serves, and in which versions.
  *
- * The low ends are what foreign clients need to see in range (Produce 0 to 2 is advertised for the sake
- * of librdkafka's feature checks and answered by closing the connection). */
+ * The low ends are what foreign clients need to see in range (Produce 0 to 2 is advertised for
+ * the sake of librdkafka's feature checks and answered by closing the connection). */
 #include "broker/api/api.h"
 
 void broker_api_install(struct broker *b)

@@ -1,6 +1,7 @@
 /* tests/broker/support_node.h - a broker in a world, and raw peers that speak to it frame by frame.
  *
- * The world is env_uv with a folder under /tmp, or env_sim. Broker and peers are two nodes of it. */
+ * The world is env_uv with a folder under /tmp, or env_sim. Broker and peers are two nodes of
+ * it. */
 #ifndef ONCE_TESTS_BROKER_SUPPORT_NODE_H
 #define ONCE_TESTS_BROKER_SUPPORT_NODE_H
 #include <stdarg.h>

@@ -1,4 +1,5 @@
-/* Topics in the simulated world: made, removed, made again, over restarts; configs; producer ids. */
+/* Topics in the simulated world: made, removed, made again, over restarts; configs; producer
+ * ids. */
 #include "support_node.h"
 #include <stdio.h>
 #include <stdlib.h>
