@@ -106,7 +106,7 @@ static void timer_fired(struct env_timer *t)
     struct conn *c = list_entry(t, struct conn, timer);
     struct env *env = c->server->env;
     uint64_t due = c->active_at + ENV_MS((uint64_t)c->server->idle_ms);
-    if (c->state == CONN_OPEN && due > env->now) { /* heard of since */
+    if (c->state == CONN_OPEN && !c->eof && due > env->now) { /* heard of since */
         env_timer_set(env, t, due);
         return;
     }
@@ -312,7 +312,7 @@ static void recv_done(struct env_op *op, int64_t res)
         /* Whoever only ends his half still gets what he waits for, if it comes soon. */
         c->eof = true;
         if (c->state == CONN_OPEN)
-            conn_drain(c, c->n_open ? 1000 : CONN_DRAIN_MS);
+            env_timer_set(c->server->env, &c->timer, c->server->env->now + ENV_MS(CONN_EOF_MS));
         conn_touch(c);
         return;
     }
@@ -328,6 +328,8 @@ void conn_work(struct conn *c)
     c->processing = true;
     if (c->in)
         take_frames(c);
+    if (c->eof && c->n_open == 0 && may_take(c))
+        conn_drain(c, CONN_DRAIN_MS); /* no whole frame is left */
     receive(c);
     c->processing = false;
 }

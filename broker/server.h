@@ -28,6 +28,7 @@ enum {
     CONN_REPLY_BYTES_MAX = 1 << 20,       /* composed and not sent: no further frame is taken */
     SERVER_RECEIVE_BYTES_MAX = 512 << 20, /* of large frames under way, all connections */
     CONN_DRAIN_MS = 10000, /* how long a connection that ends waits for its last replies */
+    CONN_EOF_MS = 1000,    /* the same after the peer ended its half */
     CONN_STOP_MS = 300     /* and when the broker stops */
 };
 
