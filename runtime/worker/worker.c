@@ -394,8 +394,11 @@ void worker_stats(const struct worker *w, struct worker_stats *s)
 {
     *s = w->stats;
     s->n_tasks = 0;
-    LIST_EACH (it, &w->tasks)
+    s->running = w->assigned && !w->cycle.unassigned;
+    LIST_EACH (it, &w->tasks) {
         s->n_tasks++;
+        s->running &= list_entry(it, struct task, link)->state == TASK_RUNNING;
+    }
 }
 
 const char *worker_identity(const struct worker *w)

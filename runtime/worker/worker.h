@@ -36,6 +36,7 @@ struct worker_stats {
     uint64_t records, outputs, commits, aborts, restores, skipped, dead_letters;
     uint64_t commit_ns_last, start_ns, ready_ns;
     int n_tasks;
+    bool running; /* has an assignment, an empty one included, and every task of it runs */
 };
 
 int worker_open(struct worker **w, struct env *env, const struct worker_options *o, struct err *e);
