@@ -225,7 +225,7 @@ void rig_stable(struct rig *r, int n, char ids[][RIG_TEXT])
         rig_sync(r, all[i], r->g.generation, "");
     CHECK(r->g.state == GROUP_STABLE);
     for (int i = 0; ids && i < n; i++)
-        snprintf(ids[i], RIG_TEXT, "%s", all[i]);
+        memcpy(ids[i], all[i], RIG_TEXT);
 }
 
 void rig_check(const struct rig *r)
