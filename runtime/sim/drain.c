@@ -18,41 +18,68 @@ static void not_yet(struct drain *d, const char *fmt, ...)
     va_end(ap);
 }
 
-static bool partition_drained(struct drain *d, const struct fetch_offset_entry *e)
+static bool partition_drained(struct drain *d, int i)
 {
+    const struct fetch_offset_entry *e = &d->entries[i];
     const struct watch_topic *t = watcher_topic(d->watcher, e->topic);
+    int64_t stable = d->ends[i].stable.offset, high = d->ends[i].high.offset;
+    int64_t at = fetcher_position(d->watcher->committed, e->topic, e->partition);
 
-    if (!watcher_at_end(d->watcher, t, e->partition)) {
-        not_yet(d, "%.*s-%d: a consumer is not at the end: stable %" PRId64 " of %" PRId64,
-                SLICE_FMT(e->topic), e->partition,
-                fetcher_stable(d->watcher->committed, e->topic, e->partition),
-                fetcher_high_watermark(d->watcher->committed, e->topic, e->partition));
-        return false;
-    }
-    if (e->offset <= t->parts[e->partition].last_committed) {
-        not_yet(d, "%.*s-%d: the job is at %" PRId64 ", the last record is %" PRId64,
+    if (stable != high || at < high)
+        not_yet(d, "%.*s-%d: a consumer is at %" PRId64 ", stable is %" PRId64 " of %" PRId64,
+                SLICE_FMT(e->topic), e->partition, at, stable, high);
+    else if (e->offset <= t->parts[e->partition].last_committed)
+        not_yet(d, "%.*s-%d: the job is at %" PRId64 ", the last record at %" PRId64,
                 SLICE_FMT(e->topic), e->partition, e->offset,
                 t->parts[e->partition].last_committed);
-        return false;
-    }
-    return true;
+    else
+        return true;
+    return false;
 }
 
-static void answered(struct fetch_offsets *op, int res, const struct err *e)
+static void one_answered(struct drain *d, int res, const struct err *e)
 {
-    struct drain *d = op->user;
-    bool all = res == 0;
+    bool all;
 
-    d->fetching = false;
-    if (res)
-        not_yet(d, "the group's offsets: %s", e && e->text[0] ? e->text : err_text(res));
+    if (res && !d->res)
+        not_yet(d, "asking for offsets: %s", e && e->text[0] ? e->text : err_text(res));
+    d->res = d->res ? d->res : res;
+    if (--d->asking > 0)
+        return;
+    all = d->res == 0;
     for (int i = 0; all && i < d->n_entries; i++)
-        all = partition_drained(d, &d->entries[i]);
-    arena_deinit(&op->arena);
+        all = partition_drained(d, i);
     if (all && ++d->quiet == QUIET_TIMES)
         d->done = true;
     else
         env_timer_set(d->env, &d->timer, d->env->now + ENV_MS(PERIOD_MS));
+}
+
+static void got_offsets(struct fetch_offsets *op, int res, const struct err *e)
+{
+    struct drain *d = op->user;
+
+    d->fetching = false;
+    arena_deinit(&op->arena);
+    one_answered(d, res, e);
+}
+
+static void got_end(struct list_offset *op, int res, const struct err *e)
+{
+    one_answered(op->user, res, e);
+}
+
+static void ask_end(struct drain *d, struct list_offset *op, const struct fetch_offset_entry *e,
+                    bool stable)
+{
+    *op = (struct list_offset){.topic = e->topic,
+                               .partition = e->partition,
+                               .timestamp = -1,
+                               .read_committed = stable,
+                               .timeout_ms = 5000,
+                               .done = got_end,
+                               .user = d};
+    admin_list_offset(d->client, op);
 }
 
 static void add_entry(struct drain *d, const struct watch_topic *t, int32_t p)
@@ -60,7 +87,9 @@ static void add_entry(struct drain *d, const struct watch_topic *t, int32_t p)
     if (d->n_entries == d->cap) {
         d->cap = d->cap ? d->cap * 2 : 16;
         d->entries = realloc(d->entries, (size_t)d->cap * sizeof *d->entries);
+        d->ends = realloc(d->ends, (size_t)d->cap * sizeof *d->ends);
         CHECK(d->entries);
+        CHECK(d->ends);
     }
     d->entries[d->n_entries++] = (struct fetch_offset_entry){.topic = t->name, .partition = p};
 }
@@ -110,11 +139,17 @@ static void ask(struct env_timer *timer)
                                       .v = d->entries,
                                       .n = d->n_entries,
                                       .timeout_ms = 5000,
-                                      .done = answered,
+                                      .done = got_offsets,
                                       .user = d};
     arena_init(&d->fetch.arena, 1 << 20);
     d->fetching = true;
+    d->res = 0;
+    d->asking = 1 + 2 * d->n_entries;
     admin_fetch_offsets(d->client, &d->fetch);
+    for (int i = 0; i < d->n_entries; i++) {
+        ask_end(d, &d->ends[i].stable, &d->entries[i], true);
+        ask_end(d, &d->ends[i].high, &d->entries[i], false);
+    }
 }
 
 void drain_start(struct drain *d)
@@ -131,6 +166,8 @@ void drain_stop(struct drain *d)
         arena_deinit(&d->fetch.arena);
     d->fetching = false;
     free(d->entries);
+    free(d->ends);
     d->entries = NULL;
+    d->ends = NULL;
     d->n_entries = d->cap = 0;
 }

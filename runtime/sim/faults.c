@@ -2,6 +2,7 @@
 #include "runtime/sim/faults.h"
 #include "base/bytes.h"
 #include "base/rng.h"
+#include <stdio.h>
 #include <string.h>
 
 static const char *const names[] = {
@@ -143,10 +144,23 @@ static void draw_plan(struct faults *f)
 
 /* ---- striking ---- */
 
+static void tell(struct faults *f, int kind, const struct place *p, const char *how)
+{
+    const struct cluster *c = f->cluster;
+    char line[200];
+
+    f->struck++;
+    sim_trace(&f->cluster->sim, 0xfa170000u | (unsigned)kind);
+    if (!c->o.log)
+        return;
+    snprintf(line, sizeof line, "FAULT %s %s%s", fault_name(kind), how ? "at " : "",
+             how ? how : "");
+    c->o.log(c->o.user, c->sim.now, p ? p->node->name : "world", ENV_WARN, line);
+}
+
 static void note(struct faults *f, const struct fault *x)
 {
-    f->struck++;
-    sim_trace(&f->cluster->sim, 0xfa170000u | (unsigned)x->kind);
+    tell(f, x->kind, x->peer ? x->peer : x->place, x->point);
 }
 
 static void slow(struct faults *f, uint64_t factor)
@@ -244,7 +258,7 @@ static enum sim_fault on_wait(void *u, struct sim_node *n, const char *call)
         ++p->recovery_calls < f->recovery_at)
         return SIM_NOTHING;
     f->recovery_at = 0;
-    f->struck++;
+    tell(f, f->recovery_power ? FAULT_POWER_CUT : FAULT_KILL, p, "recovery");
     return f->recovery_power ? SIM_POWER_CUT : SIM_CRASH;
 }
 
@@ -284,7 +298,7 @@ static void power_again(struct sim_alarm *a)
 
     if (f->healed)
         return;
-    f->struck++;
+    tell(f, FAULT_POWER_CUT, &f->cluster->broker, "soon after a crash");
     sim_power_cut(f->cluster->broker.node);
 }
 

@@ -199,10 +199,45 @@ static bool broken(void *u)
     return run->cluster.failed[0] != 0;
 }
 
+static int tasks_of(struct run *run)
+{
+    const struct udf_job *job = run->o->job;
+    struct buf name;
+    int n = 0;
+
+    buf_init(&name, 512);
+    for (int g = 0; g < job->n_groups; g++) {
+        buf_reset(&name);
+        CHECK(udf_job_topic(job, job->groups[g].topics[0], &name) == 0);
+        n += watcher_topic(&run->watcher, buf_slice(&name))->n_partitions;
+    }
+    buf_deinit(&name);
+    return n;
+}
+
+/* Stores are looked at in the end: a task that restores, or that waits for the session of a worker that
+ * came back as another, would show an old one. */
+static bool workers_run(struct run *run)
+{
+    struct worker_stats s;
+    int n = 0;
+
+    for (int i = 0; i < run->cluster.n_workers; i++) {
+        struct place *p = &run->cluster.workers[i];
+        if (!p->worker)
+            return false;
+        worker_stats(p->worker, &s);
+        if (!s.running)
+            return false;
+        n += s.n_tasks;
+    }
+    return n == tasks_of(run);
+}
+
 static bool drained(void *u)
 {
     struct run *run = u;
-    return run->drain.done || run->cluster.failed[0];
+    return (run->drain.done && workers_run(run)) || run->cluster.failed[0];
 }
 
 static bool workers_stopped(void *u)

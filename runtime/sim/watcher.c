@@ -201,10 +201,3 @@ void watcher_deinit(struct watcher *w)
     }
     w->n_topics = 0;
 }
-
-bool watcher_at_end(struct watcher *w, const struct watch_topic *t, int32_t partition)
-{
-    return w->committed && fetcher_at_end(w->committed, t->name, partition) &&
-           fetcher_stable(w->committed, t->name, partition) ==
-               fetcher_high_watermark(w->committed, t->name, partition);
-}

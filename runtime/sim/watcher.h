@@ -43,6 +43,4 @@ void watcher_start(struct watcher *w, struct env *env, struct client *client);
 void watcher_stop(struct watcher *w);
 void watcher_deinit(struct watcher *w);
 struct watch_topic *watcher_topic(struct watcher *w, struct slice name);
-/* Has it read this partition's committed records to its stable end, and is that the high watermark? */
-bool watcher_at_end(struct watcher *w, const struct watch_topic *t, int32_t partition);
 #endif
