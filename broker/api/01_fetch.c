@@ -22,6 +22,7 @@ enum {
     FETCH_BYTES_MAX = 16 << 20, /* of one answer */
     COPY_BELOW = 1024,
     COPY_CHUNK = 16 << 10,
+    READ_ON_LEAST = 64 << 10, /* with less room left no further read is worth its cost */
     TAILS = LOG_READ_SLICES * 4,
     FLEXIBLE_V_MIN = 12,
     SESSION_V_MIN = 7
@@ -198,13 +199,18 @@ static void read_done(struct log_read *r, int res)
     step(f);
 }
 
+static int64_t upper_of(const struct fetch *f, const struct part *part)
+{
+    return f->committed ? part->stable : part->high_watermark;
+}
+
 /* Reads on in one partition. False: the read goes on elsewhere. */
 static bool read_part(struct fetch *f, struct part *part)
 {
-    int64_t upper = f->committed ? part->stable : part->high_watermark;
+    int64_t upper = upper_of(f, part);
     size_t most = part->in->partition_max_bytes > 0 ? (size_t)part->in->partition_max_bytes : 0;
     while (part->next < upper && !part->error) {
-        size_t left = f->budget - f->bytes;
+        size_t left = f->budget > f->bytes ? f->budget - f->bytes : 0;
         size_t max = most > part->bytes ? most - part->bytes : 0;
         f->read.log = part->p->log;
         f->read.offset = part->next;
@@ -212,7 +218,7 @@ static bool read_part(struct fetch *f, struct part *part)
         f->read.max_bytes = max < left ? max : left;
         f->read.at_least_one = f->bytes == 0;
         f->read.done = read_done;
-        if (!f->read.at_least_one && f->read.max_bytes == 0)
+        if (!f->read.at_least_one && f->read.max_bytes < (part->bytes ? READ_ON_LEAST : 1))
             return true;
         int rc = log_read(&f->read);
         if (rc == -ERR_AGAIN) {
@@ -393,10 +399,13 @@ static bool enough(const struct fetch *f)
 {
     if (f->late || f->any_error || f->n == 0 || f->in.max_wait_ms <= 0)
         return true;
-    for (int32_t i = 0; i < f->n; i++)
-        if (f->parts[i].diverged)
+    for (int32_t i = 0; i < f->n; i++) {
+        const struct part *part = &f->parts[i];
+        /* What a limit kept out would not come by waiting. */
+        if (part->diverged || part->next < upper_of(f, part))
             return true;
-    return f->bytes >= f->budget || (int64_t)f->bytes >= f->in.min_bytes;
+    }
+    return (int64_t)f->bytes >= f->in.min_bytes;
 }
 
 static bool has_more(const struct fetch *f, const struct part *part)

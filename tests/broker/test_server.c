@@ -361,6 +361,95 @@ static void a_large_frame_arrives_whole(void **state)
     peer_close(&p);
 }
 
+/* Bytes per partition of a fetch of both partitions of "t". */
+static void fetch_both(struct peer *p, int32_t max_bytes, int32_t part_bytes, size_t got[2])
+{
+    struct fetch_request_fetch_partition parts[2];
+    struct fetch_request_fetch_topic t = {slice_str("t"), {parts, 2}};
+    struct fetch_request m;
+    struct fetch_response r;
+    fetch_request_init(&m);
+    for (int i = 0; i < 2; i++) {
+        fetch_request_fetch_partition_init(&parts[i]);
+        parts[i].partition = i;
+        parts[i].partition_max_bytes = part_bytes;
+    }
+    m.topics.v = &t;
+    m.topics.n = 1;
+    m.max_bytes = max_bytes;
+    m.min_bytes = 1 << 30; /* what limits keep out is not waited for */
+    m.max_wait_ms = 60000;
+    peer_call(p, 1, 11, &m, &r);
+    for (int i = 0; i < 2; i++)
+        got[i] = r.responses.v[0].partitions.v[i].records.n;
+}
+
+static void limits_hold_but_for_the_first_batch(void **state)
+{
+    struct peer p;
+    struct buf batch;
+    size_t got[2];
+    peer_open(&p, &w);
+    assert_int_equal(peer_create(&p, "t", 2, NULL, NULL), 0);
+    batch_of(&batch, "a batch of about one hundred thousand bytes", 2000);
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(peer_produce(&p, "t", i % 2, buf_slice(&batch), NULL), 0);
+    fetch_both(&p, 10, 10, got);
+    assert_int_equal(got[0], batch.n);
+    assert_int_equal(got[1], 0);
+    fetch_both(&p, 1 << 24, (int32_t)(2 * batch.n + 5), got);
+    assert_int_equal(got[0], 2 * batch.n);
+    assert_int_equal(got[1], 2 * batch.n);
+    fetch_both(&p, (int32_t)(3 * batch.n), (int32_t)(2 * batch.n), got);
+    assert_int_equal(got[0], 2 * batch.n);
+    assert_int_equal(got[1], batch.n);
+    fetch_both(&p, (int32_t)(2 * batch.n), (int32_t)(2 * batch.n), got);
+    assert_int_equal(got[1], 0);
+    buf_deinit(&batch);
+    peer_close(&p);
+}
+
+static void any_number_of_batches_comes_in_one_answer(void **state)
+{
+    static const int records[] = {1, 100}; /* smaller, and larger than what is copied */
+    for (int k = 0; k < 2; k++) {
+        enum { N = 400 };
+        struct peer p;
+        struct buf b, batch;
+        struct slice frame, rest, bytes = batch_of(&batch, "x", records[k]);
+        struct fetch_response r;
+        struct batch_info info;
+        int64_t next = 0;
+        peer_open(&p, &w);
+        assert_int_equal(peer_create(&p, k ? "large" : "small", 1, NULL, NULL), 0);
+        buf_init(&b, 16 << 20);
+        for (int i = 0; i < N; i++)
+            produce_put(&b, i, k ? "large" : "small", 0, bytes, i == N - 1 ? -1 : 0, 5000);
+        fetch_put(&b, N, k ? "large" : "small", 0, 0, 0, 1, 0);
+        assert_true(peer_send(&p, buf_slice(&b), 1000));
+        assert_true(peer_frame(&p, &frame, 5000));
+        assert_int_equal(get_be32(frame.p), N - 1);
+        assert_true(peer_frame(&p, &frame, 5000));
+        /* That one may have come too early; now all is durable. */
+        buf_reset(&b);
+        fetch_put(&b, N + 1, k ? "large" : "small", 0, 0, 0, 1, 0);
+        assert_true(peer_send(&p, buf_slice(&b), 1000));
+        assert_true(peer_frame(&p, &frame, 5000));
+        response_read(&p, frame, 1, 11, N + 1, &r);
+        rest = r.responses.v[0].partitions.v[0].records;
+        assert_int_equal(rest.n, N * batch.n);
+        for (; rest.n; rest = slice_sub(rest, info.size, rest.n)) {
+            assert_int_equal(batch_header(rest, &info), 0);
+            assert_int_equal(info.base_offset, next);
+            assert_true(batch_crc_ok(slice_sub(rest, 0, info.size)));
+            next = batch_next_offset(&info);
+        }
+        buf_deinit(&b);
+        buf_deinit(&batch);
+        peer_close(&p);
+    }
+}
+
 static void what_a_slow_reader_leaves_is_bounded(void **state)
 {
     enum { N = 6, FETCHES = 30 };
@@ -426,6 +515,8 @@ int main(void)
         CASE(a_wrong_crc_is_refused),
         CASE(acks_0_gets_no_answer_and_an_error_closes),
         CASE(a_large_frame_arrives_whole),
+        CASE(limits_hold_but_for_the_first_batch),
+        CASE(any_number_of_batches_comes_in_one_answer),
         CASE(what_a_slow_reader_leaves_is_bounded),
         CASE(a_request_cut_off_anywhere_is_harmless),
     };
