@@ -11,7 +11,7 @@ once_library(once_group DIR broker/group EDGES once_wire)
 once_library(once_broker DIR broker EDGES once_log once_group)
 once_library(once_broker_api DIR broker/api EDGES once_broker)
 
-once_library(once_session DIR txn SOURCES session.c EDGES once_base)
+once_library(once_session DIR txn SOURCES session.c EDGES once_wire)
 once_library(once_txn DIR txn EXCLUDE session.c EDGES once_broker once_broker_api)
 once_library(once_txn_api DIR txn/api EDGES once_txn)
 
