@@ -47,9 +47,8 @@ int checkpoint_encode_all(struct logdir *d, const struct journal_mark *at, bool 
     buf_reset(out);
     checkpoint_start(out, &h);
     LIST_EACH (it, &d->logs) {
+        /* A dead one too while its directory has its name: that tells the next start whose it is. */
         struct log *l = list_entry(it, struct log, link);
-        if (l->dead)
-            continue;
         l->ck.topic = l->topic;
         l->ck.snapshot = l->snapshots[0];
         checkpoint_add(out, &l->ck);
@@ -155,6 +154,11 @@ static void step(struct logdir *d)
             return;
         }
         c->step = CK_WRITE;
+    }
+    if (c->step == CK_WRITE && d->root_dirty) { /* a name changed meanwhile */
+        c->step = CK_ROOT;
+        step(d);
+        return;
     }
     if (c->step == CK_WRITE) {
         r = step_write(d);

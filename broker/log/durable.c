@@ -101,6 +101,8 @@ void round_durable(struct logdir *d)
     if (d->poisoned)
         return;
     d->durable = j->lsn;
+    if (!d->o.async)
+        d->secured = d->durable;
     for (struct list *it; (it = list_first(&d->touched));) {
         struct log *l = list_entry(it, struct log, round_link);
         list_remove(it);

@@ -111,8 +111,8 @@ struct journal_file {
     uint64_t size, last_seq;
     struct list link;
 };
-struct journal_mark { /* a place between two rounds */
-    uint64_t seq;     /* of the next round */
+struct journal_mark {  /* a place between two rounds */
+    uint64_t seq, lsn; /* of the next round; the last durable one's */
     uint32_t file;
     uint64_t pos, used;
 };
@@ -190,7 +190,7 @@ struct removal { /* of a deleted log's directory, in the background */
     struct list link;
     char *path;
     char **names;
-    int n, cap, at;
+    int n, cap, at; /* at -1: the new name of the directory is being made durable */
 };
 
 struct logdir {
@@ -209,6 +209,7 @@ struct logdir {
     struct staged *line;
     uint32_t line_cap, line_head, line_n;
     uint64_t staged, durable; /* lsns */
+    uint64_t secured;         /* lsn up to which no power cut undoes anything */
     uint64_t staged_bytes;
     int bundle_depth;
     uint64_t bundle, bundle_n; /* batches staged in the open one */
@@ -299,7 +300,16 @@ struct log *log_new(struct logdir *d, struct slice topic, const struct uuid *id,
 void log_free(struct log *l);
 /* The place for a batch: rolls when need be. Counts for staging and for recovery alike. */
 struct segment *log_place(struct log *l, const struct batch_info *info);
+void log_key(const struct uuid *id, int32_t partition, unsigned char key[20]);
+
+/* ---- log_delete.c ---- */
+/* Frees those whose deletion cannot be undone any more. */
 void logs_leave(struct logdir *d);
+/* Is no leaving namesake's directory where this one's shall be? Moves it aside where that is right. */
+bool log_path_free(const struct log *l);
+/* DATA/TOPIC-PARTITION.ID-suffix */
+void log_gone_path(const struct log *l, const struct uuid *id, const char *suffix,
+                   char out[PATH_CAP]);
 void removal_free(struct removal *r);
 void removal_begin(struct logdir *d, char *path_take);
 

@@ -33,7 +33,7 @@ void journal_deinit(struct journal *j)
 struct journal_mark journal_here(const struct logdir *d)
 {
     const struct journal *j = &d->journal;
-    struct journal_mark m = {j->seq, j->current->id, j->pos, j->used};
+    struct journal_mark m = {j->seq, d->durable, j->current->id, j->pos, j->used};
 
     return m;
 }

@@ -177,6 +177,9 @@ void journal_release(struct logdir *d, const struct journal_mark *cut)
             f->live = false;
     }
     j->used -= cut->used;
+    if (d->secured < cut->lsn)
+        d->secured = cut->lsn;
+    env_task_add(d->env, &d->turn); /* what was deleted before may leave */
     if (d->line_n && !j->in_flight)
         journal_kick(d);
 }

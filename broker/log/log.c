@@ -22,7 +22,7 @@ static void config_set(struct log_config *to, const struct log_config *from)
         to->segment_index_bytes = 10 << 20;
 }
 
-static void log_key(const struct uuid *id, int32_t partition, unsigned char key[20])
+void log_key(const struct uuid *id, int32_t partition, unsigned char key[20])
 {
     memcpy(key, id->b, 16);
     put_be32(key + 16, (uint32_t)partition);
@@ -125,22 +125,6 @@ int logdir_log_open(struct logdir *d, struct slice topic, const struct uuid *top
     }
     *out = l;
     return 0;
-}
-
-void logdir_log_delete(struct logdir *d, struct log *l)
-{
-    unsigned char key[20];
-
-    CHECK(!l->gone);
-    CHECK(l != d->metadata);
-    log_key(&l->id, l->partition, key);
-    map_del(&d->by_key, slice_of(key, sizeof key));
-    l->gone = true;
-    l->user = NULL;
-    list_remove(&l->stamp_link);
-    l->stamp_lsn = UINT64_MAX; /* until the end of this turn: the record that says so may follow */
-    list_push(&d->leaving, &l->stamp_link);
-    env_task_add(d->env, &d->turn);
 }
 
 void log_configure(struct log *l, const struct log_config *config)
@@ -397,115 +381,5 @@ void log_txnindex_scan(struct log *l, int64_t from_offset,
         for (size_t at = 0; at + 34 <= b->n; at += 34)
             if ((int64_t)get_be64(b->p + at + 18) >= from_offset && !each(user, b->p + at))
                 return;
-    }
-}
-
-/* ---- deletion: when its record is durable, the directory is renamed, then emptied ---- */
-
-void removal_free(struct removal *r)
-{
-    list_remove(&r->link);
-    for (int i = 0; i < r->n; i++)
-        free(r->names[i]);
-    free(r->names);
-    free(r->path);
-    free(r);
-}
-
-static void removal_step(struct env_op *op, int64_t res)
-{
-    struct removal *r = (struct removal *)(void *)op;
-    struct logdir *d = r->d;
-
-    if (res < 0 && res != -ERR_NOT_FOUND)
-        env_warn(d->env, "%s: cannot be removed: %s", r->at ? r->names[r->at - 1] : r->path,
-                 err_text((int)res));
-    if (r->at < r->n) {
-        d->env->vt->remove(op, d->env, r->names[r->at++]);
-    } else if (r->at++ == r->n) {
-        d->env->vt->remove(op, d->env, r->path);
-    } else {
-        removal_free(r);
-        if (d->closing)
-            logdir_close_step(d);
-    }
-}
-
-static void removal_name(void *user, const char *name)
-{
-    struct removal *r = user;
-
-    if (r->n == r->cap) {
-        int cap = r->cap ? r->cap * 2 : 16;
-        char **v = realloc(r->names, (size_t)cap * sizeof(char *));
-        if (!v)
-            return;
-        r->names = v;
-        r->cap = cap;
-    }
-    r->names[r->n] = path_join(r->path, name);
-    r->n += r->names[r->n] != NULL;
-}
-
-void removal_begin(struct logdir *d, char *path_take)
-{
-    struct removal *r = calloc(1, sizeof *r);
-
-    if (!r) {
-        free(path_take); /* the next start removes it */
-        return;
-    }
-    r->d = d;
-    r->path = path_take;
-    r->op.done = removal_step;
-    list_push(&d->removals, &r->link);
-    d->env->vt->list(d->env, r->path, removal_name, r);
-    if (r->n) {
-        d->env->vt->remove(&r->op, d->env, r->names[r->at++]);
-    } else {
-        r->at = 1;
-        d->env->vt->remove(&r->op, d->env, r->path);
-    }
-}
-
-static void leave(struct log *l)
-{
-    struct logdir *d = l->d;
-    char uuid[33], path[PATH_CAP];
-
-    if (l->dir_made) {
-        for (int i = 0; i < 16; i++)
-            snprintf(uuid + 2 * i, 3, "%02x", l->id.b[i]);
-        snprintf(path, sizeof path, "%s/%.*s-%d.%s-delete", d->path,
-                 l->topic.n > 200 ? 200 : (int)l->topic.n, (const char *)l->topic.p,
-                 (int)l->partition, uuid);
-        if (d->env->vt->rename(d->env, l->path, path) == 0) {
-            char *copy = path_join(d->path, path + strlen(d->path) + 1);
-            d->root_dirty = true;
-            if (copy)
-                removal_begin(d, copy);
-        } else {
-            env_warn(d->env, "%s: cannot be renamed for removal", l->path);
-        }
-    }
-    log_free(l);
-}
-
-void logs_leave(struct logdir *d)
-{
-    LIST_EACH_SAFE (it, tmp, &d->leaving) {
-        struct log *l = list_entry(it, struct log, stamp_link);
-        bool busy = l->job || l->users || l->tail.n_durable < l->tail.n;
-        if (l->stamp_lsn > d->durable)
-            continue;
-        l->dead = true;
-        if (list_linked(&l->queue_link) && !l->job) { /* nobody needs its bytes any more */
-            list_remove(&l->queue_link);
-            l->queued = false;
-            if (l->job_ck)
-                checkpoint_log_done(l);
-        }
-        if (!busy)
-            leave(l);
     }
 }

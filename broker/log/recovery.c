@@ -77,7 +77,7 @@ static int read_checkpoint(struct recovery *r, struct err *e)
         unsigned char key[20];
         ret = c ? checkpoint_next(buf_slice(&r->checkpoint), &at, c) : -ERR_NOMEM;
         if (ret == 0) {
-            key_of(&c->id, c->partition, key);
+            log_key(&c->id, c->partition, key);
             ret = map_put(&r->ck_logs, slice_of(key, sizeof key), c);
         }
         if (ret < 0) {
@@ -178,8 +178,16 @@ static int adopt_each(struct recovery *r, struct err *e)
         if (ret == 0)
             ret = partition_metadata_parse(buf_slice(&b), &id);
         buf_deinit(&b);
+        if (!r->kafka) {
+            unsigned char key[20];
+            log_key(&id, partition, key);
+            if (ret < 0 || !map_get(&r->ck_logs, slice_of(key, sizeof key))) {
+                ret = 0;
+                continue;
+            }
+        }
         if (ret < 0)
-            return err_set(e, ERR_CORRUPT, "%s: no topic id can be read", path);
+            return err_set(e, -ret, "%s: no topic id can be read: %s", path, err_text(ret));
         ret = d->hooks.adopt(d->hooks.user, topic, &id, partition, e);
     }
     return ret;
@@ -193,7 +201,8 @@ static int open_logs(struct recovery *r, struct err *e)
 
     if (ret == 0 && d->hooks.metadata_batch)
         ret = recovery_each(r, d->metadata, 0, metadata_batch, d, e);
-    if (ret == 0 && r->kafka)
+    /* Kafka's; or adopted by a start that ended before its owner's records of them were durable. */
+    if (ret == 0 && (r->kafka || log_end(d->metadata) == 0))
         ret = adopt_each(r, e);
     if (ret == 0 && d->hooks.declare)
         ret = d->hooks.declare(d->hooks.user, d, e);
@@ -206,6 +215,38 @@ static int open_logs(struct recovery *r, struct err *e)
 }
 
 /* ---- writing ---- */
+
+/* Of a topic that is gone, when the checkpoint or the journal tells that it was one of ours: a power cut
+ * undid the rename. Else it is somebody's. */
+static void sweep_unknown(struct recovery *r, const char *name, int32_t partition)
+{
+    struct logdir *d = r->d;
+    char path[PATH_CAP], gone[PATH_CAP];
+    unsigned char key[20];
+    struct uuid id;
+    struct buf b;
+    int ret;
+
+    buf_init(&b, 1 << 16);
+    snprintf(path, sizeof path, "%s/%s/partition.metadata", d->path, name);
+    ret = read_whole(d->env, path, &b);
+    if (ret == 0)
+        ret = partition_metadata_parse(buf_slice(&b), &id);
+    buf_deinit(&b);
+    snprintf(path, sizeof path, "%s/%s", d->path, name);
+    if (ret == 0) {
+        log_key(&id, partition, key);
+        if (map_get(&r->ck_logs, slice_of(key, sizeof key)) ||
+            map_get(&r->redo, slice_of(key, sizeof key))) {
+            snprintf(gone, sizeof gone, "%.4000s-delete", path);
+            if (d->env->vt->rename(d->env, path, gone) == 0) {
+                removal_begin(d, strdup(gone));
+                return;
+            }
+        }
+    }
+    env_warn(d->env, "%s: of no topic that is known, left alone", path);
+}
 
 /* Directories that nobody declared: ours that were being deleted go, others stay. */
 static void sweep(struct recovery *r)
@@ -231,7 +272,7 @@ static void sweep(struct recovery *r)
         if (partition_dir_parse(name, &topic, &partition) < 0)
             continue;
         if (!map_get(&ours, slice_str(name)) && !slice_eq_str(topic, "__cluster_metadata"))
-            env_warn(d->env, "%s/%s: of no topic that is known, left alone", d->path, name);
+            sweep_unknown(r, name, partition);
     }
     map_deinit(&ours);
 }
@@ -362,6 +403,9 @@ static int write_phase(struct recovery *r, struct err *e)
     struct logdir *d = r->d;
     int ret = make_ids(d, e);
 
+    /* Before any segment gets bytes of it: that it is in a segment proves that a round was durable. */
+    if (ret == 0)
+        ret = recovery_secure(r, e);
     LIST_EACH (it, &d->logs)
         if (ret == 0)
             ret = recovery_redo(r, list_entry(it, struct log, link), e);

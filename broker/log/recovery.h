@@ -49,6 +49,8 @@ struct recovery {
     char
         end_path[PATH_CAP]; /* where the journal ends: what is damaged if it should not end there */
     uint64_t end_pos;
+    struct journal_file *last_file; /* the last whole round, */
+    uint64_t last_pos;              /* in rounds[n_rounds - 1] */
     struct map points; /* Kafka's recovery points: "topic partition" -> int64_t, malloc */
     struct map starts; /* Kafka's log starts */
     int32_t max_epoch; /* greatest leader epoch seen */
@@ -60,10 +62,13 @@ int read_whole(struct env *env, const char *path, struct buf *out);
 
 /* recovery_scan.c: reads the journal from the checkpoint's place on. */
 int recovery_scan(struct recovery *r, struct err *e);
+/* Makes the last round durable, which its own run may not have lived to see. */
+int recovery_secure(struct recovery *r, struct err *e);
 
 /* recovery_log.c */
 int dir_list(struct logdir *d, const char *path, struct dir_list *out);
-void key_of(const struct uuid *id, int32_t partition, unsigned char key[20]);
+/* leader-epoch-checkpoint, as far as it tells of offsets below end. */
+int recovery_epochs(struct log *l, const struct dir_list *files, int64_t end, struct err *e);
 /* Chooses a snapshot, loads it, and tells hooks->replay what lies behind it. */
 int recovery_replay(struct recovery *r, struct log *l, struct err *e);
 

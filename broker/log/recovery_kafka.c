@@ -179,8 +179,6 @@ int recovery_kafka_log(struct recovery *r, struct log *l, const struct dir_list 
                        struct err *e)
 {
     int64_t point = offset_of(&r->points, l, 0);
-    char path[PATH_CAP];
-    struct buf b;
     bool cut = false;
     int last = -1, ret = 0;
 
@@ -201,11 +199,5 @@ int recovery_kafka_log(struct recovery *r, struct log *l, const struct dir_list 
     l->durable_sealed_bytes = l->sealed_bytes;
     l->end = l->durable;
     l->start = offset_of(&r->starts, l, l->n_segs ? l->segs[0]->base : 0);
-    buf_init(&b, 1 << 26);
-    snprintf(path, sizeof path, "%s/leader-epoch-checkpoint", l->path);
-    if (files->epochs &&
-        (read_whole(r->d->env, path, &b) < 0 || epochs_parse(l, buf_slice(&b), l->end) < 0))
-        ret = err_set(e, ERR_CORRUPT, "%s: cannot be read", path);
-    buf_deinit(&b);
-    return ret;
+    return recovery_epochs(l, files, l->end, e);
 }

@@ -10,12 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-void key_of(const struct uuid *id, int32_t partition, unsigned char key[20])
-{
-    memcpy(key, id->b, 16);
-    put_be32(key + 16, (uint32_t)partition);
-}
-
 int read_whole(struct env *env, const char *path, struct buf *out)
 {
     struct env_file f;
@@ -182,6 +176,7 @@ static int compare(struct recovery *r, struct segment *s, const struct redo_entr
     size_t n, i = 0;
     unsigned char *p;
     char path[PATH_CAP];
+    int64_t got;
     int ret = 0;
 
     if (at >= size)
@@ -191,8 +186,9 @@ static int compare(struct recovery *r, struct segment *s, const struct redo_entr
     if (!p)
         return err_set(e, ERR_NOMEM, "%s: out of memory", s->log->path);
     segment_path(s, ".log", path);
-    if (env_read_wait(&s->file, at, (struct span){p, n}) != (int64_t)n) {
-        ret = err_set(e, ERR_IO, "%s: cannot be read", path);
+    got = env_read_wait(&s->file, at, (struct span){p, n});
+    if (got != (int64_t)n) {
+        ret = err_set(e, got < 0 ? (int)-got : ERR_IO, "%s: cannot be read", path);
         goto out;
     }
     while (i < n && p[i] == x->bytes.p[i])
@@ -268,8 +264,9 @@ static int check_files(struct recovery *r, struct log *l, const struct dir_list 
             continue; /* below the checkpoint */
         end = s->durable_pos;
         segment_path(s, ".log", path);
-        if (env_open(r->d->env, &f, path, 0, &size) < 0)
-            return err_set(e, ERR_IO, "%s: cannot be opened", path);
+        ret = env_open(r->d->env, &f, path, 0, &size);
+        if (ret < 0)
+            return err_set(e, -ret, "%s: cannot be opened: %s", path, err_text(ret));
         s->file = f;
         if (size < s->synced)
             ret = err_set(e, ERR_CORRUPT,
@@ -314,20 +311,21 @@ static int check_owner(struct log *l, struct dir_list *files)
     return 0;
 }
 
-static int load_epochs(struct log *l, const struct dir_list *files, int64_t end, struct err *e)
+int recovery_epochs(struct log *l, const struct dir_list *files, int64_t end, struct err *e)
 {
     struct buf b;
     char path[PATH_CAP];
-    int r = 0;
+    int r;
 
     if (!files->epochs)
         return 0;
     buf_init(&b, 1 << 26);
     snprintf(path, sizeof path, "%s/leader-epoch-checkpoint", l->path);
-    if (read_whole(l->d->env, path, &b) < 0 || epochs_parse(l, buf_slice(&b), end) < 0)
-        r = err_set(e, ERR_CORRUPT, "%s: cannot be read", path);
+    r = read_whole(l->d->env, path, &b);
+    if (r == 0)
+        r = epochs_parse(l, buf_slice(&b), end);
     buf_deinit(&b);
-    return r;
+    return r < 0 ? err_set(e, -r, "%s: position 0: %s", path, err_text(r)) : 0;
 }
 
 static void note_snapshots(struct log *l, const struct dir_list *files)
@@ -350,12 +348,48 @@ static int open_ours(struct recovery *r, struct log *l, struct dir_list *files,
     else
         l->ck.stateless = 0; /* what the log has, the journal has */
     if (ret == 0)
-        ret = load_epochs(l, files, c ? c->end : 0, e);
+        ret = recovery_epochs(l, files, c ? c->end : 0, e);
     for (uint32_t i = 0; ret == 0 && l->redo && i < l->redo->n; i++)
         ret = take_entry(r, l, &l->redo->v[i], e);
     if (ret == 0)
         ret = check_files(r, l, files, e);
     return ret;
+}
+
+/* A power cut after a run with --durability async may have undone a deletion whose directory had its later
+ * name already: it is taken back, and one that a namesake has in its place steps aside. */
+static int take_back(struct log *l, struct dir_list *files, struct err *e)
+{
+    struct env *env = l->d->env;
+    char gone[PATH_CAP], aside[PATH_CAP], meta[PATH_CAP];
+    struct dir_list there;
+    struct uuid id = {{0}};
+    struct buf b;
+    int r;
+
+    log_gone_path(l, &l->id, "delete", gone);
+    r = dir_list(l->d, gone, &there);
+    free(there.v);
+    if (r < 0 || !there.there)
+        return r < 0 ? err_set(e, -r, "%s: cannot be listed: %s", gone, err_text(r)) : 0;
+    if (files->there) {
+        buf_init(&b, 1 << 16);
+        snprintf(meta, sizeof meta, "%s/partition.metadata", l->path);
+        if (read_whole(env, meta, &b) == 0)
+            (void)partition_metadata_parse(buf_slice(&b), &id);
+        buf_deinit(&b);
+        if (uuid_eq(&id, &l->id))
+            return 0;
+        log_gone_path(l, &id, "delete", aside);
+        r = env->vt->rename(env, l->path, aside);
+    }
+    if (r == 0)
+        r = env->vt->rename(env, gone, l->path);
+    if (r < 0)
+        return err_set(e, -r, "%s: cannot be renamed: %s", gone, err_text(r));
+    l->d->root_dirty = true;
+    free(files->v);
+    return dir_list(l->d, l->path, files);
 }
 
 int recovery_log_open(struct log *l, struct err *e)
@@ -370,7 +404,14 @@ int recovery_log_open(struct log *l, struct err *e)
         free(files.v);
         return err_set(e, -ret, "%s: cannot be listed: %s", l->path, err_text(ret));
     }
-    key_of(&l->id, l->partition, key);
+    if (r->found && !r->sync) {
+        ret = take_back(l, &files, e);
+        if (ret < 0) {
+            free(files.v);
+            return ret;
+        }
+    }
+    log_key(&l->id, l->partition, key);
     c = map_get(&r->ck_logs, slice_of(key, sizeof key));
     l->redo = map_get(&r->redo, slice_of(key, sizeof key));
     if (!c && files.there && !r->kafka)

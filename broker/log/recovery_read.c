@@ -94,8 +94,10 @@ int recovery_file(struct recovery *r, struct segment *s, uint64_t pos, uint64_t 
         *stop = pos;
     }
     buf_deinit(&b);
-    if (ret < 0 && e && !e->code)
-        return bad(s, pos, err_text(ret), e);
+    if (ret < 0 && e && !e->code) {
+        bad(s, pos, err_text(ret), e);
+        e->code = -ret;
+    }
     return ret < 0 ? ret : 0;
 }
 
@@ -153,8 +155,8 @@ int recovery_each(struct recovery *r, struct log *l, int64_t from,
         int ret;
         if (i + 1 < l->n_segs && l->segs[i + 1]->base <= from)
             continue;
-        if (s->size_known && (s->written == 0 || (!r->kafka && s->base == l->ck.seg_base &&
-                                                  from >= l->ck.end)))
+        if (s->size_known &&
+            (s->written == 0 || (!r->kafka && s->base == l->ck.seg_base && from >= l->ck.end)))
             continue;
         ret = segment_open(s, false);
         if (ret < 0)

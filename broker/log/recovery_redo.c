@@ -103,7 +103,7 @@ static void foreign_path(struct redoing *x, char to[PATH_CAP])
     struct log *l = x->l;
     struct uuid id = {{0}};
     struct buf b;
-    char from[PATH_CAP], hex[33];
+    char from[PATH_CAP];
     unsigned char key[20];
     bool known;
 
@@ -112,13 +112,10 @@ static void foreign_path(struct redoing *x, char to[PATH_CAP])
     if (read_whole(l->d->env, from, &b) == 0)
         (void)partition_metadata_parse(buf_slice(&b), &id);
     buf_deinit(&b);
-    key_of(&id, l->partition, key);
+    log_key(&id, l->partition, key);
     known = map_get(&x->r->ck_logs, slice_of(key, sizeof key)) ||
             map_get(&x->r->redo, slice_of(key, sizeof key));
-    for (int i = 0; i < 16; i++)
-        snprintf(hex + 2 * i, 3, "%02x", id.b[i]);
-    snprintf(to, PATH_CAP, "%s/%.*s-%d.%s-%s", l->d->path, l->topic.n > 200 ? 200 : (int)l->topic.n,
-             (const char *)l->topic.p, (int)l->partition, hex, known ? "delete" : "stray");
+    log_gone_path(l, &id, known ? "delete" : "stray", to);
     if (!known)
         env_warn(l->d->env, "%s: of a topic that is not known; kept as %s", l->path, to);
 }

@@ -93,7 +93,7 @@ static struct redo *redo_of(struct recovery *r, const struct round_entry *at)
     unsigned char key[20];
     struct redo *x;
 
-    key_of(&at->topic_id, at->partition, key);
+    log_key(&at->topic_id, at->partition, key);
     x = map_get(&r->redo, slice_of(key, sizeof key));
     if (x)
         return x;
@@ -283,8 +283,29 @@ int recovery_scan(struct recovery *r, struct err *e)
             journal_path(d, f->id, path);
             return read_error(ret, path, e);
         }
+        r->last_file = f;
+        r->last_pos = pos;
         pos += h.bytes;
         next = h.next_file;
         r->report->rounds++;
     }
+}
+
+int recovery_secure(struct recovery *r, struct err *e)
+{
+    struct block *b = r->n_rounds ? r->rounds[r->n_rounds - 1] : NULL;
+    struct slice v;
+    char path[PATH_CAP];
+    int64_t n;
+
+    /* Written anew, for after a failed sync a sync alone does nothing. The rounds before it were durable
+     * when it was begun. */
+    if (!b || MUTATED(r->d->env->mutations, RECOVERY_NO_SYNC))
+        return 0;
+    v = slice_of(b->bytes, b->cap);
+    n = env_write_wait(&r->last_file->f, r->last_pos, &v, 1, ENV_SYNC);
+    if (n >= 0)
+        return 0;
+    journal_path(r->d, r->last_file->id, path);
+    return err_set(e, (int)-n, "%s: %s", path, err_text((int)n));
 }

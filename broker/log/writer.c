@@ -60,14 +60,30 @@ static bool file_write(struct writer *w, uint64_t at, int flags)
 
 /* ---- the steps; each submits one op and returns true, or has nothing to do ---- */
 
-static bool path_in_use(const struct logdir *d, const struct log *l)
+static void count_name(void *user, const char *name)
 {
-    LIST_EACH (it, &d->leaving) {
-        const struct log *o = list_entry(it, struct log, stamp_link);
-        if (o != l && o->dir_made && strcmp(o->path, l->path) == 0)
-            return true;
-    }
-    return false;
+    (void)name;
+    ++*(int *)user;
+}
+
+/* The directory, empty. What is there under its name is not ours: it steps aside. */
+static int make_dir(struct log *l)
+{
+    struct env *env = l->d->env;
+    char aside[PATH_CAP];
+    struct uuid id;
+    int n = 0, r = env->vt->mkdir(env, l->path);
+
+    if (r != -ERR_EXISTS)
+        return r;
+    r = env->vt->list(env, l->path, count_name, &n);
+    if (r < 0 || n == 0)
+        return r;
+    env->vt->random(env, &id, sizeof id);
+    log_gone_path(l, &id, "stray", aside);
+    env_warn(env, "%s: was there already, of no topic that is known; kept as %s", l->path, aside);
+    r = env->vt->rename(env, l->path, aside);
+    return r < 0 ? r : env->vt->mkdir(env, l->path);
 }
 
 static bool step_dir(struct writer *w)
@@ -78,8 +94,8 @@ static bool step_dir(struct writer *w)
 
     if (l->dir_made)
         return false;
-    r = d->env->vt->mkdir(d->env, l->path);
-    if (r < 0 && r != -ERR_EXISTS) {
+    r = l->dir_dirty ? 0 : make_dir(l); /* dirty: made, but its metadata file failed */
+    if (r < 0) {
         w->op.done(&w->op, r);
         return true;
     }
@@ -487,7 +503,7 @@ static struct log *pick(struct logdir *d)
         return NULL;
     LIST_EACH (it, &d->queue) {
         struct log *l = list_entry(it, struct log, queue_link);
-        if (l->dir_made || !path_in_use(d, l)) /* else its namesake is leaving */
+        if (l->dir_made || log_path_free(l)) /* else its namesake is leaving */
             return l;
     }
     return NULL;
