@@ -65,7 +65,8 @@ static rd_kafka_t *producer(const char *bootstrap)
     return rk;
 }
 
-static void produce(rd_kafka_t *rk, rd_kafka_topic_t *t, int32_t partition, char *bytes, size_t size)
+static void produce(rd_kafka_t *rk, rd_kafka_topic_t *t, int32_t partition, char *bytes,
+                    size_t size)
 {
     while (rd_kafka_produce(t, partition, 0, bytes, size, NULL, 0, NULL) != 0) {
         if (rd_kafka_last_error() != RD_KAFKA_RESP_ERR__QUEUE_FULL) {
@@ -96,11 +97,13 @@ int main(int argc, char **argv)
         bytes[i] = (char)('a' + i % 26);
     rk = producer(argv[1]);
     t = rd_kafka_topic_new(rk, argv[2], NULL);
-    for (int i = 0; i < 1000; i++) /* connections, metadata and producer id are not what is measured */
+    for (int i = 0; i < 1000;
+         i++) /* connections, metadata and producer id are not what is measured */
         produce(rk, t, (int32_t)(i % partitions), bytes, (size_t)size);
     rd_kafka_flush(rk, 30000);
     if (failed || acked != 1000) {
-        fprintf(stderr, "rdk_produce: warm-up: %ld of 1000 acknowledged, %ld failed\n", acked, failed);
+        fprintf(stderr, "rdk_produce: warm-up: %ld of 1000 acknowledged, %ld failed\n", acked,
+                failed);
         return 1;
     }
     begin = now();
