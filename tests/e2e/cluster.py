@@ -9,9 +9,18 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 
 
 def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+    """a port, and the one behind it, below those that the system gives to outgoing connections: a broker that
+    was killed must find it free again"""
+    while True:
+        port = random.randrange(15000, 30000)
+        try:
+            for p in (port, port + 1):
+                with socket.socket() as s:
+                    s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                    s.bind(("127.0.0.1", p))
+            return port
+        except OSError:
+            pass
 
 
 def say(text):
