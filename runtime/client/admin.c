@@ -1,8 +1,8 @@
 /* runtime/client/admin.c - one-shot questions and changes.
  *
- * Happy path: an op fills its request, client_call carries it, the answer is judged, done is told.
- * Errors that the protocol calls retriable are met by asking again, after what we know of leaders and
- * coordinators was dropped and a pause that doubles, until the op's deadline. */
+ * Happy path: an op fills its request, client_call carries it, the answer is judged, done is
+ * told. Errors that the protocol calls retriable are met by asking again, after what we know of
+ * leaders and coordinators was dropped and a pause that doubles, until the op's deadline. */
 #include "runtime/client/admin.h"
 #include "runtime/client/client_internal.h"
 #include <inttypes.h>

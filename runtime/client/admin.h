@@ -1,4 +1,5 @@
-/* runtime/client/admin.h - one-shot questions and changes: each has an op with what to ask, and done. */
+/* runtime/client/admin.h - one-shot questions and changes: each has an op with what to ask, and
+ * done. */
 #ifndef ONCE_RUNTIME_CLIENT_ADMIN_H
 #define ONCE_RUNTIME_CLIENT_ADMIN_H
 #include "base/conf.h"
@@ -15,9 +16,10 @@ struct admin_op {
     void (*end)(struct admin_op *a, int res, const struct err *e);
 };
 
-/* All ops: retriable errors are retried until timeout_ms (0: the client's request timeout); e names the
- * object. res: 0; -ERR_EXISTS, -ERR_NOT_FOUND, -ERR_BROKER (refused; e->text has Kafka's error name and
- * message), -ERR_TIMEOUT, -ERR_REFUSED (nobody answered), -ERR_CANCELED. Slices in the op must live until done. */
+/* All ops: retriable errors are retried until timeout_ms (0: the client's request timeout); e
+ * names the object. res: 0; -ERR_EXISTS, -ERR_NOT_FOUND, -ERR_BROKER (refused; e->text has
+ * Kafka's error name and message), -ERR_TIMEOUT, -ERR_REFUSED (nobody answered), -ERR_CANCELED.
+ * Slices in the op must live until done. */
 struct create_topic {
     struct slice topic;
     int32_t partitions; /* -1: the broker's default */

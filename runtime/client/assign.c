@@ -1,8 +1,9 @@
-/* runtime/client/assign.c - the range assignor: each topic's partitions in runs over its subscribers.
+/* runtime/client/assign.c - the range assignor: each topic's partitions in runs over its
+ * subscribers.
  *
- * Members are ordered as Kafka orders them: those with an instance id first, by it, then the others by
- * member id. The order is the same for every topic, so topics with equal partition counts and subscribers
- * are co-partitioned. */
+ * Members are ordered as Kafka orders them: those with an instance id first, by it, then the
+ * others by member id. The order is the same for every topic, so topics with equal partition
+ * counts and subscribers are co-partitioned. */
 #include "base/check.h"
 #include "runtime/client/member.h"
 #include <stdlib.h>

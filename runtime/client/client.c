@@ -1,11 +1,11 @@
 /* runtime/client/client.c - opens and closes the client; the life of a call.
  *
- * Happy path: client_call puts the call on `waiting`; at the end of the turn its target is resolved
- * (topology.c), its connection takes it, and done is called with the answer.
+ * Happy path: client_call puts the call on `waiting`; at the end of the turn its target is
+ * resolved (topology.c), its connection takes it, and done is called with the answer.
  *
- * What is not known yet keeps the call waiting; a lost connection brings it back here; its timer ends
- * it. A call that fails is put on `finished` and told at the end of the turn, never from within the call
- * that caused it. */
+ * What is not known yet keeps the call waiting; a lost connection brings it back here; its timer
+ * ends it. A call that fails is put on `finished` and told at the end of the turn, never from
+ * within the call that caused it. */
 #include "runtime/client/client_internal.h"
 #include <stdio.h>
 

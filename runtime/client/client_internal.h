@@ -1,8 +1,9 @@
-/* runtime/client/client_internal.h - what the files of the client share; nobody else includes it.
+/* runtime/client/client_internal.h - what the files of the client share; nobody else includes
+ * it.
  *
- * A call waits in client.waiting until its target resolves to a connection, then in peer.queue until that
- * connection can take it, then in flight. Connections answer in order, so a flight outlives the call that
- * was cancelled or timed out: its answer is read and dropped. */
+ * A call waits in client.waiting until its target resolves to a connection, then in peer.queue
+ * until that connection can take it, then in flight. Connections answer in order, so a flight
+ * outlives the call that was cancelled or timed out: its answer is read and dropped. */
 #ifndef ONCE_RUNTIME_CLIENT_CLIENT_INTERNAL_H
 #define ONCE_RUNTIME_CLIENT_CLIENT_INTERNAL_H
 #include "base/check.h"

@@ -1,13 +1,13 @@
 /* runtime/client/fetch.c - the fetcher's requests and their answers.
  *
- * Happy path: at the end of a turn every partition that has room is put into its leader's next request,
- * one request a node in flight; the answer's batches are kept where they were received.
+ * Happy path: at the end of a turn every partition that has room is put into its leader's next
+ * request, one request a node in flight; the answer's batches are kept where they were received.
  *
- * An answer is taken per partition only if the partition is still at the version it was asked at. Errors
- * that mean "not here" ask for metadata and pause; an offset out of range and what cannot be helped stop
- * the partition until a seek and are told by fetcher_next. A request that is parked at the broker when a
- * partition is added or sought is given up together with its connection, for nothing else would let the
- * new one in before the wait is over. */
+ * An answer is taken per partition only if the partition is still at the version it was asked
+ * at. Errors that mean "not here" ask for metadata and pause; an offset out of range and what
+ * cannot be helped stop the partition until a seek and are told by fetcher_next. A request that
+ * is parked at the broker when a partition is added or sought is given up together with its
+ * connection, for nothing else would let the new one in before the wait is over. */
 #include "runtime/client/fetcher_internal.h"
 
 enum { HELD_WAIT_MS = 20, PATIENCE_MS = 10000 };

@@ -1,9 +1,9 @@
 /* runtime/client/fetcher.c - hands out records one by one.
  *
- * Happy path: the first ready partition's next batch is checked (CRC, aborted, control), its records are
- * handed out, then the next partition's turn comes. Batches that are not for users only move the
- * position. A batch given up in the middle by a pause is opened again later and its records below the
- * position are passed over. */
+ * Happy path: the first ready partition's next batch is checked (CRC, aborted, control), its
+ * records are handed out, then the next partition's turn comes. Batches that are not for users
+ * only move the position. A batch given up in the middle by a pause is opened again later and
+ * its records below the position are passed over. */
 #include "runtime/client/fetcher_internal.h"
 #include <inttypes.h>
 

@@ -1,8 +1,8 @@
-/* runtime/client/fetcher.h - reads partitions from positions, filters aborted transactions, hands out
- * records one by one without copying.
+/* runtime/client/fetcher.h - reads partitions from positions, filters aborted transactions,
+ * hands out records one by one without copying.
  *
- * Each partition carries a version that changes with assign, seek and drop: an answer to an older version
- * is thrown away (EO-43). */
+ * Each partition carries a version that changes with assign, seek and drop: an answer to an
+ * older version is thrown away (EO-43). */
 #ifndef ONCE_RUNTIME_CLIENT_FETCHER_H
 #define ONCE_RUNTIME_CLIENT_FETCHER_H
 #include "runtime/client/client.h"
@@ -41,16 +41,16 @@ void fetcher_remove(struct fetcher *f, struct slice topic, int32_t partition);
 /* Drops what is buffered and reads from offset on. */
 void fetcher_seek(struct fetcher *f, struct slice topic, int32_t partition, int64_t offset);
 void fetcher_pause(struct fetcher *f, struct slice topic, int32_t partition, bool paused);
-/* The next record: 1; 0: none now; negative: an error of a partition (e names it; -ERR_NOT_FOUND is offset out
- * of range, -ERR_CORRUPT a bad batch), reported once per occurrence. The record's slices live until the next
- * call on this fetcher. Round robin over partitions by batch. */
+/* The next record: 1; 0: none now; negative: an error of a partition (e names it; -ERR_NOT_FOUND
+ * is offset out of range, -ERR_CORRUPT a bad batch), reported once per occurrence. The record's
+ * slices live until the next call on this fetcher. Round robin over partitions by batch. */
 int fetcher_next(struct fetcher *f, struct fetched *out, struct err *e);
 /* The next offset to be handed out: past control and aborted batches already seen (EO-42). */
 int64_t fetcher_position(const struct fetcher *f, struct slice topic, int32_t partition);
 /* From the newest answer, -1 before the first. */
 int64_t fetcher_high_watermark(const struct fetcher *f, struct slice topic, int32_t partition);
 int64_t fetcher_stable(const struct fetcher *f, struct slice topic, int32_t partition);
-/* Nothing buffered, and position at the stable end (high watermark when not read_committed) of an answer that
- * came after the last add or seek. */
+/* Nothing buffered, and position at the stable end (high watermark when not read_committed) of
+ * an answer that came after the last add or seek. */
 bool fetcher_at_end(const struct fetcher *f, struct slice topic, int32_t partition);
 #endif

@@ -1,5 +1,5 @@
-/* runtime/client/fetcher_internal.h - shared by fetcher.c (what the user calls) and fetch.c (requests and
- * answers). */
+/* runtime/client/fetcher_internal.h - shared by fetcher.c (what the user calls) and fetch.c
+ * (requests and answers). */
 #ifndef ONCE_RUNTIME_CLIENT_FETCHER_INTERNAL_H
 #define ONCE_RUNTIME_CLIENT_FETCHER_INTERNAL_H
 #include "runtime/client/aborted.h"

@@ -1,12 +1,13 @@
 /* runtime/client/member.c - a member of a consumer group, classic protocol.
  *
- * Happy path: JoinGroup (twice for a new dynamic member, which is given its id first) -> the leader deals
- * out (member_lead.c) -> SyncGroup -> on_assign, heartbeats. A heartbeat that tells of a rebalance:
- * on_revoke -> member_revoked -> JoinGroup again; heartbeats go on meanwhile.
+ * Happy path: JoinGroup (twice for a new dynamic member, which is given its id first) -> the
+ * leader deals out (member_lead.c) -> SyncGroup -> on_assign, heartbeats. A heartbeat that tells
+ * of a rebalance: on_revoke -> member_revoked -> JoinGroup again; heartbeats go on meanwhile.
  *
- * Lost coordinators and cut connections are met by asking again. A membership that the coordinator does not
- * know any more is on_lost and a new join. A fenced instance, a group of another kind, a refusal: on_lost
- * with fatal, and nothing more. Join and Sync have connections of their own, for the broker parks them. */
+ * Lost coordinators and cut connections are met by asking again. A membership that the
+ * coordinator does not know any more is on_lost and a new join. A fenced instance, a group of
+ * another kind, a refusal: on_lost with fatal, and nothing more. Join and Sync have connections
+ * of their own, for the broker parks them. */
 #include "runtime/client/member_internal.h"
 
 enum {

@@ -1,4 +1,5 @@
-/* runtime/client/member_internal.h - shared by member.c and member_lead.c (what the leader does). */
+/* runtime/client/member_internal.h - shared by member.c and member_lead.c (what the leader
+ * does). */
 #ifndef ONCE_RUNTIME_CLIENT_MEMBER_INTERNAL_H
 #define ONCE_RUNTIME_CLIENT_MEMBER_INTERNAL_H
 #include "runtime/client/client_internal.h"
@@ -57,6 +58,7 @@ void lead_reset(struct member *m);
 void lead_deinit(struct member *m);
 /* The subscription of this member, appended. */
 int lead_put_subscription(struct member *m, struct buf *out);
-/* Takes the members from a Join answer, makes the assignment, then member_sync. 0 or a negative code. */
+/* Takes the members from a Join answer, makes the assignment, then member_sync. 0 or a negative
+ * code. */
 int lead_start(struct member *m, const struct join_group_response *r);
 #endif

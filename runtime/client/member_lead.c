@@ -1,8 +1,9 @@
-/* runtime/client/member_lead.c - the leader's part: from the members' subscriptions to their assignments.
+/* runtime/client/member_lead.c - the leader's part: from the members' subscriptions to their
+ * assignments.
  *
- * Happy path: subscriptions are decoded, every topic is looked up, the range assignor deals the partitions
- * out, each member's share is encoded, SyncGroup carries them. A topic that does not exist has nothing to
- * deal out; a subscription that does not decode gets nothing. */
+ * Happy path: subscriptions are decoded, every topic is looked up, the range assignor deals the
+ * partitions out, each member's share is encoded, SyncGroup carries them. A topic that does not
+ * exist has nothing to deal out; a subscription that does not decode gets nothing. */
 #include "runtime/client/member_internal.h"
 
 enum {

@@ -1,11 +1,13 @@
 /* runtime/client/peer.c - one connection to one node.
  *
- * Happy path: a call is queued -> connect -> ApiVersions (3, or 0 when the broker does not know it) ->
- * READY: queued calls are encoded into one buffer and sent, answers come in the order of the requests.
+ * Happy path: a call is queued -> connect -> ApiVersions (3, or 0 when the broker does not know
+ * it) -> READY: queued calls are encoded into one buffer and sent, answers come in the order of
+ * the requests.
  *
- * Failure: whatever goes wrong (refused, cut, an answer that does not parse or does not match, silence for
- * longer than a call's patience) ends the connection; its calls go back to the client, which sends them
- * again where that is allowed. Then the connection stays down for a while that doubles up to a second. */
+ * Failure: whatever goes wrong (refused, cut, an answer that does not parse or does not match,
+ * silence for longer than a call's patience) ends the connection; its calls go back to the
+ * client, which sends them again where that is allowed. Then the connection stays down for a
+ * while that doubles up to a second. */
 #include "runtime/client/client_internal.h"
 
 static void peer_down(struct peer *k, int res);
@@ -298,7 +300,8 @@ static void handle_frames(struct peer *k)
     }
 }
 
-/* Room for the rest of the frame that has begun, in a block whose older bytes may still be in use. */
+/* Room for the rest of the frame that has begun, in a block whose older bytes may still be in
+ * use. */
 static int make_room(struct peer *k)
 {
     size_t have = k->in_n - k->in_at, need = RECV_BYTES / 4;

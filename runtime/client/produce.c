@@ -1,11 +1,11 @@
 /* runtime/client/produce.c - which batches leave when, and what their answers mean.
  *
- * Happy path: every busy partition gives its next batch, the session stamps it, the batches of one leader
- * share a request; the answer frees them. Again until nothing more may go: at most five a partition are in
- * flight, oldest first.
+ * Happy path: every busy partition gives its next batch, the session stamps it, the batches of
+ * one leader share a request; the answer frees them. Again until nothing more may go: at most
+ * five a partition are in flight, oldest first.
  *
- * A stamped batch that has no answer, or one that means "again", is sent once more as the same bytes, and
- * nothing of its partition overtakes it. All else is the session's verdict. */
+ * A stamped batch that has no answer, or one that means "again", is sent once more as the same
+ * bytes, and nothing of its partition overtakes it. All else is the session's verdict. */
 #include "runtime/client/producer_internal.h"
 
 enum { REQUEST_MAX = 8 << 20, BATCH_OVERHEAD = 64 };

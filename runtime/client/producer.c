@@ -1,19 +1,19 @@
 /* runtime/client/producer.c - records into batches, and what the user waits for.
  *
- * Happy path: producer_send appends to its partition's open batch; produce.c sends batches that are full,
- * old enough or flushed; the flush ends when the last of them is acknowledged. Batches and their bytes are
- * used again, so a steady load allocates nothing.
+ * Happy path: producer_send appends to its partition's open batch; produce.c sends batches that
+ * are full, old enough or flushed; the flush ends when the last of them is acknowledged. Batches
+ * and their bytes are used again, so a steady load allocates nothing.
  *
- * A failure in a transaction drops everything that is held: the transaction can only be aborted, and what
- * is in flight ends with it. Without transactions each failed batch is told by `delivered` and the rest
- * goes on. */
+ * A failure in a transaction drops everything that is held: the transaction can only be aborted,
+ * and what is in flight ends with it. Without transactions each failed batch is told by
+ * `delivered` and the rest goes on. */
 #include "runtime/client/producer_internal.h"
 #include <stdio.h>
 
 enum {
     RECORD_BYTES_MAX = 64 << 20,
-    FREE_BATCHES_MAX = 16,
-    HEADERS_QUICK = 32, /* more of them cost an allocation */
+    FREE_BYTES_MAX = 8 << 20, /* kept for further batches */
+    HEADERS_QUICK = 32,       /* more of them cost an allocation */
     PAUSE_ONCE_MS = 1,
     PAUSE_FOREIGN_MS = 20,
     PAUSE_MAX_MS = 1000
@@ -149,12 +149,12 @@ static void batch_destroy(struct pbatch *b)
 void producer_batch_free(struct producer *p, struct pbatch *b)
 {
     batch_unlink(p, b);
-    if (p->n_free_batches >= FREE_BATCHES_MAX || b->bytes.cap > 4 * (size_t)p->opt.batch_bytes) {
+    if (p->free_bytes + b->bytes.cap > FREE_BYTES_MAX) {
         batch_destroy(b);
         return;
     }
-    p->n_free_batches++;
-    list_push(&p->free_batches, &b->link);
+    p->free_bytes += b->bytes.cap;
+    list_push_front(&p->free_batches, &b->link);
 }
 
 void producer_batch_done(struct producer *p, struct pbatch *b, int64_t base_offset)
@@ -213,8 +213,8 @@ static struct pbatch *batch_new(struct producer *p, struct ppart *part)
 
     if (l) {
         list_remove(l);
-        p->n_free_batches--;
         b = list_entry(l, struct pbatch, link);
+        p->free_bytes -= b->bytes.cap;
     } else {
         b = calloc(1, sizeof *b);
         if (!b)
@@ -242,7 +242,8 @@ static struct pbatch *batch_new(struct producer *p, struct ppart *part)
     return b;
 }
 
-/* 1: b carries its stamp and its bytes will not change any more; 0: not now; negative: it failed. */
+/* 1: b carries its stamp and its bytes will not change any more; 0: not now; negative: it
+ * failed. */
 int producer_batch_stamp(struct producer *p, struct pbatch *b)
 {
     size_t before = b->bytes.n;

@@ -1,9 +1,10 @@
 /* runtime/client/producer.h - the idempotent and transactional producer.
  *
- * Records gather in one open batch a partition; batches leave when full, when the linger passes or at a
- * flush, at most five in flight a partition, retried as the very same bytes. What error means what is
- * decided by txn/session.h. Under transactions of version 2 partitions enrol by the append itself; under
- * version 1 AddPartitionsToTxn goes before the first batch of a partition. */
+ * Records gather in one open batch a partition; batches leave when full, when the linger passes
+ * or at a flush, at most five in flight a partition, retried as the very same bytes. What error
+ * means what is decided by txn/session.h. Under transactions of version 2 partitions enrol by
+ * the append itself; under version 1 AddPartitionsToTxn goes before the first batch of a
+ * partition. */
 #ifndef ONCE_RUNTIME_CLIENT_PRODUCER_H
 #define ONCE_RUNTIME_CLIENT_PRODUCER_H
 #include "runtime/client/client.h"
@@ -36,19 +37,21 @@ struct producer_record {
 int producer_open(struct producer **p, struct client *c, const struct producer_options *o);
 /* Before client_free. */
 void producer_free(struct producer *p);
-/* InitProducerId (with a transactional id: aborts what an older incarnation left, fences it). Retries until
- * the deadline (delivery timeout). Also the way back after an unknown outcome, -ERR_FENCED or to leave an
- * open transaction: always without producer id, everything held is dropped. Whoever waits for another step
- * is not called back any more. -ERR_TIMEOUT: call it again. -ERR_BROKER: of no use. */
+/* InitProducerId (with a transactional id: aborts what an older incarnation left, fences it).
+ * Retries until the deadline (delivery timeout). Also the way back after an unknown outcome,
+ * -ERR_FENCED or to leave an open transaction: always without producer id, everything held is
+ * dropped. Whoever waits for another step is not called back any more. -ERR_TIMEOUT: call it
+ * again. -ERR_BROKER: of no use. */
 void producer_init_id(struct producer *p, producer_done done, void *user);
 /* Local. -ERR_STATE when one is open or ends; -ERR_FENCED: producer_init_id first. */
 int producer_begin(struct producer *p);
 bool producer_in_txn(const struct producer *p);
-/* Copies the record into its partition's batch. 0; -ERR_LIMIT: buffer full, wait for room; -ERR_TOO_BIG;
- * -ERR_ABORTABLE, -ERR_FENCED, -ERR_BROKER: what happened before; -ERR_STATE: no transaction is open. */
+/* Copies the record into its partition's batch. 0; -ERR_LIMIT: buffer full, wait for room;
+ * -ERR_TOO_BIG; -ERR_ABORTABLE, -ERR_FENCED, -ERR_BROKER: what happened before; -ERR_STATE: no
+ * transaction is open. */
 int producer_send(struct producer *p, const struct producer_record *r);
-/* Done when every record sent so far is acknowledged, or with the first failure since the last flush. One
- * at a time. */
+/* Done when every record sent so far is acknowledged, or with the first failure since the last
+ * flush. One at a time. */
 void producer_flush(struct producer *p, producer_done done, void *user);
 
 struct txn_offset {
@@ -62,17 +65,20 @@ struct group_identity { /* as of the poll that gave the records: never a newer o
     struct slice group, member, instance;
     int32_t generation;
 };
-/* One at a time. TxnOffsetCommit, with what must go before it. Everything is copied. -ERR_ABORTABLE: membership lost or the
- * like: abort. -ERR_FENCED, -ERR_BROKER, -ERR_STATE (no transaction). */
+/* One at a time. TxnOffsetCommit, with what must go before it. Everything is copied.
+ * -ERR_ABORTABLE: membership lost or the like: abort. -ERR_FENCED, -ERR_BROKER, -ERR_STATE (no
+ * transaction). */
 void producer_send_offsets(struct producer *p, const struct group_identity *g,
                            const struct txn_offset *offsets, int n, producer_done done, void *user);
-/* EndTxn. Commit: the caller has flushed. 0: decided as asked; -ERR_ABORTABLE: definitely not committed,
- * abort; -ERR_UNKNOWN_OUTCOME: not known and asking did not help: producer_init_id, drop all, let the
- * stable offset decide; -ERR_FENCED; -ERR_STATE: no transaction, or a commit with records not
- * acknowledged. An abort ends a flush and a send_offsets under way without their done. A transaction without records and offsets ends locally. */
+/* EndTxn. Commit: the caller has flushed. 0: decided as asked; -ERR_ABORTABLE: definitely not
+ * committed, abort; -ERR_UNKNOWN_OUTCOME: not known and asking did not help: producer_init_id,
+ * drop all, let the stable offset decide; -ERR_FENCED; -ERR_STATE: no transaction, or a commit
+ * with records not acknowledged. An abort ends a flush and a send_offsets under way without
+ * their done. A transaction without records and offsets ends locally. */
 void producer_end(struct producer *p, bool commit, producer_done done, void *user);
 int64_t producer_id(const struct producer *p);
 int16_t producer_epoch(const struct producer *p);
-/* The offset that the last acknowledged record of this partition got, -1 if none in this transaction. */
+/* The offset that the last acknowledged record of this partition got, -1 if none in this
+ * transaction. */
 int64_t producer_last_offset(const struct producer *p, struct slice topic, int32_t partition);
 #endif

@@ -1,5 +1,5 @@
-/* runtime/client/producer_internal.h - shared by producer.c (records and batches), produce.c (Produce
- * requests and answers) and producer_txn.c (ids, enrolment, offsets, ends). */
+/* runtime/client/producer_internal.h - shared by producer.c (records and batches), produce.c
+ * (Produce requests and answers) and producer_txn.c (ids, enrolment, offsets, ends). */
 #ifndef ONCE_RUNTIME_CLIENT_PRODUCER_INTERNAL_H
 #define ONCE_RUNTIME_CLIENT_PRODUCER_INTERNAL_H
 #include "base/wire/batch.h"
@@ -70,7 +70,7 @@ struct producer {
     struct map parts;
     struct ppart *last; /* the one sent to last */
     struct list busy, all, free_batches, requests, free_requests;
-    int n_free_batches;
+    size_t free_bytes; /* of free_batches */
     uint64_t numbers, buffered;
     bool full; /* room is owed */
     struct env_task task;

@@ -1,11 +1,12 @@
-/* runtime/client/producer_txn.c - a producer's id, enrolments, offsets in transactions, and their ends.
+/* runtime/client/producer_txn.c - a producer's id, enrolments, offsets in transactions, and
+ * their ends.
  *
- * Each of the four is a step: a call that is sent once, judged by the session, and sent again after a pause
- * until it is decided or its time is over. A step's call is never repeated behind the session's back, for a
- * copy that may still be under way is what version 1 has to know of.
+ * Each of the four is a step: a call that is sent once, judged by the session, and sent again
+ * after a pause until it is decided or its time is over. A step's call is never repeated behind
+ * the session's back, for a copy that may still be under way is what version 1 has to know of.
  *
- * Under version 1 the session may ask for a new epoch after an end; the end is told when that is done, so
- * that the next begin finds everything ready. */
+ * Under version 1 the session may ask for a new epoch after an end; the end is told when that is
+ * done, so that the next begin finds everything ready. */
 #include "runtime/client/producer_internal.h"
 #include <stdio.h>
 

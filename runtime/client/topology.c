@@ -1,11 +1,12 @@
-/* runtime/client/topology.c - which topics, leaders and coordinators there are, and where a call is to go.
+/* runtime/client/topology.c - which topics, leaders and coordinators there are, and where a call
+ * is to go.
  *
- * Happy path: a call or a lookup marks a topic stale -> one Metadata request for all stale ones -> the
- * answer fills the cache, watches are told, waiting calls resolve. Coordinators are asked for one by one
- * when a call needs them.
+ * Happy path: a call or a lookup marks a topic stale -> one Metadata request for all stale ones
+ * -> the answer fills the cache, watches are told, waiting calls resolve. Coordinators are asked
+ * for one by one when a call needs them.
  *
- * One Metadata request at a time. Asking again for what the last answer told already waits, from 2 ms
- * on doubled up to a second, so that a leader in transition is met soon and not hammered. */
+ * One Metadata request at a time. Asking again for what the last answer told already waits, from
+ * 2 ms on doubled up to a second, so that a leader in transition is met soon and not hammered. */
 #include "runtime/client/client_internal.h"
 
 static int put_metadata(struct call *call, struct buf *out, int16_t version);

@@ -1,8 +1,9 @@
-/* tests/runtime/client/support_fake.h - a broker small enough to be right, in a simulated world, that fails
- * as it is told.
+/* tests/runtime/client/support_fake.h - a broker small enough to be right, in a simulated world,
+ * that fails as it is told.
  *
- * One topic "t" of some partitions, one group, one transactional id; appends keep Kafka's rules for
- * sequences and epochs. Before each request but ApiVersions the test's `fault` says what goes wrong. */
+ * One topic "t" of some partitions, one group, one transactional id; appends keep Kafka's rules
+ * for sequences and epochs. Before each request but ApiVersions the test's `fault` says what
+ * goes wrong. */
 #ifndef ONCE_TESTS_RUNTIME_CLIENT_SUPPORT_FAKE_H
 #define ONCE_TESTS_RUNTIME_CLIENT_SUPPORT_FAKE_H
 #include <stdarg.h>
@@ -17,7 +18,8 @@
 
 enum { FAKE_PARTS = 4, FAKE_BATCHES = 4096, FAKE_CONNS = 64 };
 
-/* What becomes of a request. A positive number is the Kafka error it is answered with, not carried out. */
+/* What becomes of a request. A positive number is the Kafka error it is answered with, not
+ * carried out. */
 enum {
     FAKE_OK = 0,
     FAKE_DROP_REQUEST = -1, /* the connection ends before it is carried out */

@@ -1,8 +1,9 @@
 /* tests/runtime/client/test_aborted.c - the aborted filter against a naive model.
  *
- * A random log of interleaved transactions of several producers, some open at the end, some aborted
- * without records, plain batches between; read from every batch on, with the list that a broker gives
- * (entries that overlap, and spare ones), the filter must pass exactly the committed and plain batches. */
+ * A random log of interleaved transactions of several producers, some open at the end, some
+ * aborted without records, plain batches between; read from every batch on, with the list that a
+ * broker gives (entries that overlap, and spare ones), the filter must pass exactly the
+ * committed and plain batches. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

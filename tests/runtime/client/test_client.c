@@ -1,4 +1,5 @@
-/* tests/runtime/client/test_client.c - calls: what is sent again, what is not, and how each ends. */
+/* tests/runtime/client/test_client.c - calls: what is sent again, what is not, and how each
+ * ends. */
 #include "support_fake.h"
 #include "runtime/client/admin.h"
 #include <stdio.h>

@@ -1,5 +1,6 @@
-/* tests/runtime/client/test_cluster.c - the client against our own broker in a simulated world: groups over
- * restarts and crashes, and exactly-once output while the broker dies and connections are cut. */
+/* tests/runtime/client/test_cluster.c - the client against our own broker in a simulated world:
+ * groups over restarts and crashes, and exactly-once output while the broker dies and
+ * connections are cut. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

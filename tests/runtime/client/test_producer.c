@@ -1,6 +1,6 @@
-/* tests/runtime/client/test_producer.c - the producer against a fake broker that drops requests, replies
- * and connections and answers errors: nothing is lost, doubled or reordered, and a retry is the same
- * bytes (the fake asserts that). */
+/* tests/runtime/client/test_producer.c - the producer against a fake broker that drops requests,
+ * replies and connections and answers errors: nothing is lost, doubled or reordered, and a retry
+ * is the same bytes (the fake asserts that). */
 #include "support_fake.h"
 #include "runtime/client/admin.h"
 #include "runtime/client/producer.h"
@@ -375,7 +375,8 @@ static int drop_end_replies(void *u, int16_t api)
     return api == API_END_TXN ? FAKE_DROP_REPLY : FAKE_OK;
 }
 
-/* Under version 1 a delayed copy could end the next transaction: so there is a new epoch (EO-19). */
+/* Under version 1 a delayed copy could end the next transaction: so there is a new epoch
+ * (EO-19). */
 static int drop_first_end_reply(void *u, int16_t api)
 {
     int *left = u;
