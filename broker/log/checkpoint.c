@@ -220,8 +220,11 @@ static void on_op(struct env_op *op, int64_t res)
     if (c->file_open)
         env_close(&c->file);
     c->file_open = c->emptying = false;
-    if (d->poisoned)
+    if (d->poisoned) {
+        c->step = CK_IDLE;
+        env_task_add(d->env, &d->turn);
         return;
+    }
     if (res < 0) { /* the step is tried again by checkpoint_consider */
         c->waits = logdir_background_error(d, res, "journal/checkpoint");
         if (d->closing)

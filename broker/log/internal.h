@@ -92,6 +92,7 @@ struct log {
     int64_t roll_offset;
     int64_t snapshots[2]; /* offsets of those on disk, newest first; -1 none */
     bool dir_made, dir_dirty, dirty;
+    bool owner_synced;        /* partition.metadata is durable */
     bool dir_of_other;        /* recovery found a deleted namesake's directory in its place */
     bool queued, job, job_ck; /* waits for a writer; has one; with all a checkpoint needs */
     bool gone, dead;          /* deleted by the owner; ... durably */
@@ -161,7 +162,7 @@ struct writer {
     int64_t snapshot_offset;
     struct env_file file;
     int flags; /* of the write in `file` */
-    bool file_open, emptying;
+    bool file_open, emptying, aside;
     char path[PATH_CAP];
 };
 
@@ -305,8 +306,12 @@ void log_key(const struct uuid *id, int32_t partition, unsigned char key[20]);
 /* ---- log_delete.c ---- */
 /* Frees those whose deletion cannot be undone any more. */
 void logs_leave(struct logdir *d);
-/* Is no leaving namesake's directory where this one's shall be? Moves it aside where that is right. */
-bool log_path_free(const struct log *l);
+/* The leaving namesake whose directory is where this one's shall be, or NULL. */
+struct log *log_in_place_of(const struct log *l);
+/* With --durability async it need not wait until it may go: its directory takes its later name. The root must
+ * be synced before another takes its place, for it may be taken back. */
+bool log_may_step_aside(const struct log *o);
+bool log_step_aside(struct log *o);
 /* DATA/TOPIC-PARTITION.ID-suffix */
 void log_gone_path(const struct log *l, const struct uuid *id, const char *suffix,
                    char out[PATH_CAP]);

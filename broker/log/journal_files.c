@@ -38,6 +38,7 @@ static void file_drop(struct journal *j, struct journal_file *f)
         env_close(&f->f);
     list_remove(&f->link);
     j->total -= f->size;
+    j->last_id -= f->id == j->last_id;
     free(f);
 }
 

@@ -140,19 +140,24 @@ static void leave(struct log *l)
         removal_begin(d, path);
 }
 
-bool log_path_free(const struct log *l)
+struct log *log_in_place_of(const struct log *l)
 {
-    struct logdir *d = l->d;
-
-    LIST_EACH (it, &d->leaving) {
+    LIST_EACH (it, &l->d->leaving) {
         struct log *o = list_entry(it, struct log, stamp_link);
-        if (o == l || !o->dir_made || strcmp(o->path, l->path) != 0)
-            continue;
-        if (!d->o.async || o->job || o->stamp_lsn > d->durable)
-            return false;
-        return rename_gone(o);
+        if (o != l && o->dir_made && strcmp(o->path, l->path) == 0)
+            return o;
     }
-    return true;
+    return NULL;
+}
+
+bool log_may_step_aside(const struct log *o)
+{
+    return o->d->o.async && !o->job && o->stamp_lsn <= o->d->durable;
+}
+
+bool log_step_aside(struct log *o)
+{
+    return rename_gone(o);
 }
 
 void logs_leave(struct logdir *d)

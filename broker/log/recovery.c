@@ -391,6 +391,10 @@ static int new_start(struct recovery *r, struct err *e)
     buf_deinit(&b);
     if (ret == 0)
         ret = sync_dir_now(d, "journal", e);
+    if (ret == 0 && r->n_rounds) { /* this start's copy has served */
+        snprintf(path, sizeof path, "%s/journal/last-round", d->path);
+        (void)d->env->vt->remove_wait(d->env, path);
+    }
     snprintf(path, sizeof path, "%s/.kafka_cleanshutdown", d->path);
     if (ret == 0 && memmem(r->names.p ? (char *)r->names.p : "", r->names.n, ".kafka_cleanshutdown",
                            sizeof ".kafka_cleanshutdown"))

@@ -49,8 +49,6 @@ struct recovery {
     char
         end_path[PATH_CAP]; /* where the journal ends: what is damaged if it should not end there */
     uint64_t end_pos;
-    struct journal_file *last_file; /* the last whole round, */
-    uint64_t last_pos;              /* in rounds[n_rounds - 1] */
     struct map points; /* Kafka's recovery points: "topic partition" -> int64_t, malloc */
     struct map starts; /* Kafka's log starts */
     int32_t max_epoch; /* greatest leader epoch seen */

@@ -398,6 +398,7 @@ int recovery_log_open(struct log *l, struct err *e)
     struct checkpoint_log *c;
     struct dir_list files;
     unsigned char key[20];
+    bool solid;
     int ret = dir_list(l->d, l->path, &files);
 
     if (ret < 0) {
@@ -414,13 +415,16 @@ int recovery_log_open(struct log *l, struct err *e)
     log_key(&l->id, l->partition, key);
     c = map_get(&r->ck_logs, slice_of(key, sizeof key));
     l->redo = map_get(&r->redo, slice_of(key, sizeof key));
-    if (!c && files.there && !r->kafka)
+    /* One that never got a byte stands in checkpoints too, but nobody synced its directory. */
+    solid = c && (c->pos > 0 || c->sealed_bytes > 0);
+    if (!solid && files.there && !r->kafka)
         check_owner(l, &files);
     ret = r->kafka ? recovery_kafka_log(r, l, &files, e) : open_ours(r, l, &files, c, e);
     if (ret == 0) {
         mark_files(l, &files);
         note_snapshots(l, &files);
         l->dir_made = files.there && files.metadata;
+        l->owner_synced = l->dir_made && (solid || r->kafka);
         for (int i = 0; i < l->n_epochs; i++)
             if (l->epochs[i].epoch > r->max_epoch)
                 r->max_epoch = l->epochs[i].epoch;

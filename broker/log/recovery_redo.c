@@ -140,7 +140,7 @@ static int make_dir(struct redoing *x, struct err *e)
         l->dir_of_other = false;
         (void)buf_put(&x->r->names, strrchr(path, '/') + 1, strlen(strrchr(path, '/')));
     }
-    if (l->dir_made || !l->redo)
+    if ((l->dir_made && l->owner_synced) || !l->redo)
         return 0;
     r = env->vt->mkdir(env, l->path);
     if (r < 0 && r != -ERR_EXISTS)
@@ -160,6 +160,7 @@ static int make_dir(struct redoing *x, struct err *e)
     if (r < 0)
         return io_error(e, path, r);
     l->dir_made = l->dir_dirty = l->d->root_dirty = true;
+    l->owner_synced = x->sync != 0;
     return 0;
 }
 

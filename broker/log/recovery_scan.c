@@ -4,7 +4,11 @@
  * A round follows the one before it, or begins a file. Where the next one is not found whole is the end,
  * if a durable run wrote it only under one condition: no valid first block of a later round lies behind,
  * for a round is written only when the one before is durable. A run with --durability async makes no
- * such promise: there the end is where the sequence ends. */
+ * such promise: there the end is where the sequence ends.
+ *
+ * The last round may be whole only in memory: its sync had not returned, or failed. A start copies it to
+ * last-round, durably, before any segment gets bytes of it (that a segment has bytes of a round proves
+ * that it was durable), and not over itself: a write torn by another power cut would take what is there. */
 #include "broker/log/recovery.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -164,6 +168,39 @@ static int take_round(struct recovery *r, const struct round_head *h, struct jou
     return ret;
 }
 
+static void last_round_path(const struct recovery *r, char out[PATH_CAP])
+{
+    snprintf(out, PATH_CAP, "%s/journal/last-round", r->d->path);
+}
+
+/* The round seq as a start before this one secured it: 1 kept, 0 not there, negative. */
+static int take_secured(struct recovery *r, uint64_t seq, struct round_head *h)
+{
+    char path[PATH_CAP];
+    struct block *b;
+    struct buf file;
+    int ret;
+
+    last_round_path(r, path);
+    buf_init(&file, 1u << 31);
+    ret = read_whole(r->d->env, path, &file);
+    if (ret == -ERR_NOT_FOUND)
+        ret = 0;
+    else if (ret == 0 && file.n >= JOURNAL_BLOCK && round_head_parse(buf_slice(&file), h) == 0 &&
+             memcmp(h->salt, r->head.salt, JOURNAL_SALT) == 0 && h->seq == seq &&
+             round_check(h, buf_slice(&file)) == 0) {
+        b = block_new(file.n);
+        ret = -ERR_NOMEM;
+        if (b) {
+            memcpy(b->bytes, file.p, file.n);
+            ret = keep_round(r, h, b) < 0 ? -ERR_NOMEM : 1;
+            block_unref(b);
+        }
+    }
+    buf_deinit(&file);
+    return ret;
+}
+
 /* Is there a first block of a round after seq in f, from pos on? 1, 0, or negative. */
 static int later_in(struct recovery *r, struct journal_file *f, uint64_t pos, uint64_t seq,
                     uint64_t *later)
@@ -278,13 +315,13 @@ int recovery_scan(struct recovery *r, struct err *e)
         if (ret > 0)
             ret = take_round(r, &h, f, pos);
         if (ret == 0)
+            ret = take_secured(r, seq, &h);
+        if (ret == 0)
             return scan_end(r, f, pos, next, seq, whole_head, e);
         if (ret < 0) {
             journal_path(d, f->id, path);
             return read_error(ret, path, e);
         }
-        r->last_file = f;
-        r->last_pos = pos;
         pos += h.bytes;
         next = h.next_file;
         r->report->rounds++;
@@ -294,18 +331,29 @@ int recovery_scan(struct recovery *r, struct err *e)
 int recovery_secure(struct recovery *r, struct err *e)
 {
     struct block *b = r->n_rounds ? r->rounds[r->n_rounds - 1] : NULL;
+    char path[PATH_CAP], tmp[PATH_CAP], dir[PATH_CAP];
+    struct env *env = r->d->env;
+    struct env_file f;
     struct slice v;
-    char path[PATH_CAP];
+    uint64_t size;
     int64_t n;
 
-    /* Written anew, for after a failed sync a sync alone does nothing. The rounds before it were durable
-     * when it was begun. */
-    if (!b || MUTATED(r->d->env->mutations, RECOVERY_NO_SYNC))
+    if (!b || MUTATED(env->mutations, RECOVERY_NO_SYNC))
         return 0;
+    last_round_path(r, path);
+    snprintf(tmp, sizeof tmp, "%.4000s.tmp", path);
+    snprintf(dir, sizeof dir, "%s/journal", r->d->path);
     v = slice_of(b->bytes, b->cap);
-    n = env_write_wait(&r->last_file->f, r->last_pos, &v, 1, ENV_SYNC);
+    n = env_open(env, &f, tmp, ENV_CREATE, &size);
+    if (n == 0) {
+        n = size ? env->vt->truncate_wait(&f, 0) : 0;
+        if (n >= 0)
+            n = env_write_wait(&f, 0, &v, 1, ENV_SYNC);
+        env_close(&f);
+    }
     if (n >= 0)
-        return 0;
-    journal_path(r->d, r->last_file->id, path);
-    return err_set(e, (int)-n, "%s: %s", path, err_text((int)n));
+        n = env->vt->rename(env, tmp, path);
+    if (n >= 0)
+        n = env->vt->sync_dir_wait(env, dir);
+    return n < 0 ? err_set(e, (int)-n, "%s: %s", path, err_text((int)n)) : 0;
 }

@@ -16,6 +16,7 @@ enum {
     JOB_DIR,      /* the directory and its partition.metadata */
     JOB_WRITE,    /* bytes to segments; the rest is for a checkpoint alone */
     JOB_SAVE,     /* the producers' state, in memory */
+    JOB_OWNER,    /* partition.metadata, synced */
     JOB_SYNC,     /* segments */
     JOB_INDEX,    /* .index .timeindex .txnindex of each segment */
     JOB_EPOCHS,   /* leader-epoch-checkpoint */
@@ -86,14 +87,31 @@ static int make_dir(struct log *l)
     return r < 0 ? r : env->vt->mkdir(env, l->path);
 }
 
+static void write_owner(struct writer *w, int flags)
+{
+    buf_reset(&w->bytes);
+    partition_metadata_make(w->log, &w->bytes);
+    snprintf(w->path, sizeof w->path, "%s/partition.metadata", w->log->path);
+    file_write(w, 0, flags);
+}
+
 static bool step_dir(struct writer *w)
 {
-    struct log *l = w->log;
+    struct log *l = w->log, *o;
     struct logdir *d = w->d;
     int r;
 
     if (l->dir_made)
         return false;
+    o = log_in_place_of(l);
+    if (o) {
+        w->aside = true;
+        if (log_step_aside(o))
+            d->env->vt->sync_dir(&w->op, d->env, d->path);
+        else
+            w->op.done(&w->op, -ERR_IO);
+        return true;
+    }
     r = l->dir_dirty ? 0 : make_dir(l); /* dirty: made, but its metadata file failed */
     if (r < 0) {
         w->op.done(&w->op, r);
@@ -101,11 +119,16 @@ static bool step_dir(struct writer *w)
     }
     l->dir_dirty = true;
     d->root_dirty = true;
-    buf_reset(&w->bytes);
-    partition_metadata_make(l, &w->bytes);
-    snprintf(w->path, sizeof w->path, "%s/partition.metadata", l->path);
-    w->part = 1;
-    file_write(w, 0, 0);
+    write_owner(w, 0);
+    return true;
+}
+
+/* For a checkpoint its bytes must be there, whose directory it is. */
+static bool step_owner(struct writer *w)
+{
+    if (w->log->owner_synced)
+        return false;
+    write_owner(w, ENV_SYNC);
     return true;
 }
 
@@ -390,7 +413,7 @@ static void job_failed(struct writer *w, int64_t res)
     if (w->step == JOB_SYNC_DIR)
         l->dir_dirty = true;
     file_end(w);
-    w->emptying = false;
+    w->emptying = w->aside = false;
     w->log = NULL;
     l->job = false;
     if (logdir_background_error(d, res, l->path))
@@ -402,7 +425,13 @@ static void job_failed(struct writer *w, int64_t res)
 static void step_done(struct writer *w)
 {
     switch (w->step) {
-    case JOB_DIR: w->log->dir_made = true; break;
+    case JOB_DIR:
+        if (w->aside) { /* the namesake is out of the way: now make it */
+            w->aside = false;
+            return;
+        }
+        w->log->dir_made = true;
+        break;
     case JOB_WRITE: wrote(w); return;
     case JOB_SYNC:
         w->seg->synced = w->target;
@@ -428,8 +457,10 @@ static void on_op(struct env_op *op, int64_t res)
     struct writer *w = (struct writer *)(void *)op;
     int step = w->step, part = w->part;
 
-    if (w->d->poisoned)
+    if (w->d->poisoned) {
+        job_failed(w, res < 0 ? res : -ERR_IO);
         return;
+    }
     if (res >= 0 && w->emptying) {
         w->emptying = false;
         env_write(&w->op, &w->file, 0, w->v, 1, w->flags);
@@ -459,6 +490,7 @@ static void job_run(struct writer *w)
         case JOB_DIR: waits = step_dir(w); break;
         case JOB_WRITE: waits = step_write(w); break;
         case JOB_SAVE: step_save(w); break;
+        case JOB_OWNER: waits = step_owner(w); break;
         case JOB_SYNC: waits = step_sync(w); break;
         case JOB_INDEX: waits = step_index(w); break;
         case JOB_EPOCHS: waits = step_epochs(w); break;
@@ -503,7 +535,8 @@ static struct log *pick(struct logdir *d)
         return NULL;
     LIST_EACH (it, &d->queue) {
         struct log *l = list_entry(it, struct log, queue_link);
-        if (l->dir_made || log_path_free(l)) /* else its namesake is leaving */
+        struct log *o = l->dir_made ? NULL : log_in_place_of(l);
+        if (!o || log_may_step_aside(o))
             return l;
     }
     return NULL;

@@ -73,7 +73,7 @@ void fx_pass(struct fx *x, uint64_t ns);
 void fx_turn(struct fx *x);
 /* Stages the topic's record and opens its logs. Ids differ by `generation`. */
 struct fx_topic *fx_create(struct fx *x, const char *name, int partitions, int generation);
-void fx_delete(struct fx *x, struct fx_topic *t);
+int fx_delete(struct fx *x, struct fx_topic *t);
 struct fx_topic *fx_topic(struct fx *x, const char *name);
 /* One batch of n records with values "text", "text+1"...: what log_append_copy gave. */
 int fx_append(struct fx *x, struct log *l, const char *text, int n);

@@ -88,7 +88,8 @@ static void change_topic(struct walk *w, int topic)
         add(w, OP_CREATE, topic);
         w->exists[topic] = true;
     } else if (draw(w, 4) == 0) {
-        fx_delete(x, fx_topic(x, name));
+        if (fx_delete(x, fx_topic(x, name)) < 0)
+            return;
         add(w, OP_DELETE, topic);
         w->exists[topic] = false;
     }
@@ -252,6 +253,18 @@ static void open_again(struct walk *w)
             break;
         if (getenv("FX_LOG"))
             fprintf(stderr, "open failed: %s (%d)\n", x->err.text, x->fault);
+        if (r != -ERR_CRASHED && !x->env->dead && getenv("FX_LOG")) {
+            struct fx_image *m = calloc(1, sizeof *m);
+            fx_image_take(x, m);
+            for (int i = 0; i < m->n; i++)
+                fprintf(stderr, "  %s %zu %.40s\n", m->files[i].path, m->files[i].bytes.n,
+                        strstr(m->files[i].path, "metadata") && m->files[i].bytes.n ? (char *)m->files[i].bytes.p : "");
+            for (int i = 0; i < x->n_topics; i++) {
+                char t[23];
+                uuid_text(&x->topics[i].id, t);
+                fprintf(stderr, "  topic %s %s\n", x->topics[i].name, t);
+            }
+        }
         if (r != -ERR_CRASHED && !x->env->dead)
             fail_msg("open: %s", x->err.text);
         if (w->async && x->fault == SIM_POWER_CUT)
