@@ -119,8 +119,8 @@ struct udf_out {
     struct slice key, value; /* null: no key, tombstone */
     struct udf_headers headers;
     int64_t time;
-    int32_t
-        partition; /* -1: by the rule (murmur2 of the key; without key the input's partition mod n) */
+    /* -1: by the rule (murmur2 of the key; without key the input's partition mod n) */
+    int32_t partition;
 };
 enum udf_level { UDF_DEBUG, UDF_INFO, UDF_WARN, UDF_LOG_ERROR };
 struct udf_iter; /* the host's */
