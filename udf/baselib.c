@@ -1,8 +1,8 @@
 /* udf/baselib.c - the base functions that differ from stock Lua's.
  *
  * tostring shows no address; pcall and xpcall do not catch a limit, a reject or a host's failure; a
- * metatable may have neither __gc nor __mode, since both show when the collector runs; print is a log
- * line; string.format follows tostring. */
+ * metatable may have neither __gc nor __mode, since both show when the collector runs; print is a
+ * log line; string.format follows tostring. */
 #include "udf/task.h"
 #include <ctype.h>
 #include <inttypes.h>
@@ -20,8 +20,8 @@ static void new_numbers(lua_State *L)
     lua_rawsetp(L, LUA_REGISTRYINDEX, &numbers_key);
 }
 
-/* Numbers are given anew for each record, from its position and in the order asked for: a replay shows the
- * same ones, whatever the task did before. */
+/* Numbers are given anew for each record, from its position and in the order asked for: a replay
+ * shows the same ones, whatever the task did before. */
 static uint64_t object_number(lua_State *L, int idx)
 {
     struct udf_task *t = task_of(L);

@@ -1,5 +1,5 @@
-/* udf/colib.c - coroutines under the limits: hooks are per thread, so every switch sets the right one,
- * and an error that ends the record passes through. */
+/* udf/colib.c - coroutines under the limits: hooks are per thread, so every switch sets the right
+ * one, and an error that ends the record passes through. */
 #include "udf/task.h"
 
 static lua_State *thread_of(lua_State *L)

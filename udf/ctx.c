@@ -22,6 +22,8 @@ static struct udf_task *check_ctx(lua_State *L, const char *name)
     struct udf_task *t = task_of(L);
     const struct ctx *c = lua_touserdata(L, 1);
 
+    if (t->in_record && c == t->node->ctx)
+        return t;
     if (!c || lua_rawlen(L, 1) != sizeof *c || c->mark != &ctx_mark)
         fail(L, "call it as ctx:%s(...)", name);
     if (!t->in_record || !t->host)
@@ -139,8 +141,6 @@ static struct udf_headers headers_of(lua_State *L, struct udf_task *t, int idx)
 
 /* ---- emit ---- */
 
-enum { EMIT_KEY = 4, EMIT_VALUE, EMIT_TIME, EMIT_PARTITION, EMIT_HEADERS };
-
 static int emit_unknown(lua_State *L)
 {
     static const char *const names[] = {"key", "value", "time", "partition", "headers", NULL};
@@ -152,44 +152,45 @@ static int emit_unknown(lua_State *L)
     return fail(L, "emit: unknown field '%s' (key value headers time partition)", name);
 }
 
-/* Takes the table at 3 apart into the slots from EMIT_KEY on, in whatever order its fields come. */
-static void emit_fields(lua_State *L, struct udf_task *t)
-{
-    lua_settop(L, EMIT_HEADERS);
-    lua_pushnil(L);
-    while (lua_next(L, 3)) {
-        const char *k = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : NULL;
-        if (k == t->str[F_key])
-            lua_replace(L, EMIT_KEY);
-        else if (k == t->str[F_value])
-            lua_replace(L, EMIT_VALUE);
-        else if (k == t->str[F_time])
-            lua_replace(L, EMIT_TIME);
-        else if (k == t->str[F_partition])
-            lua_replace(L, EMIT_PARTITION);
-        else if (k == t->str[F_headers])
-            lua_replace(L, EMIT_HEADERS);
-        else
-            emit_unknown(L);
-    }
-}
-
-static int64_t integer_field(lua_State *L, int idx, int64_t otherwise, const char *name,
-                             int64_t max)
+static int64_t integer_field(lua_State *L, int64_t otherwise, const char *name, int64_t max)
 {
     lua_Integer v;
     int ok;
 
-    if (lua_isnil(L, idx))
+    if (lua_isnil(L, -1))
         return otherwise;
-    v = lua_tointegerx(L, idx, &ok);
-    if (!ok || v < 0 || v > max || lua_type(L, idx) != LUA_TNUMBER)
+    v = lua_tointegerx(L, -1, &ok);
+    if (!ok || v < 0 || v > max || lua_type(L, -1) != LUA_TNUMBER)
         fail(L, "emit: %s must be an integer from 0 on", name);
     return v;
 }
 
-/* upvalues: set of topics named by `to`, list of prefixes, index of the node. */
-static void check_topic(lua_State *L, const char *topic, size_t len)
+/* Takes the table at 3 apart, in whatever order its fields come. Strings stay alive in the table: nothing of
+ * the job runs before the host has taken them. */
+static void emit_fields(lua_State *L, struct udf_task *t, struct udf_out *out)
+{
+    lua_settop(L, 3);
+    lua_pushnil(L);
+    while (lua_next(L, 3)) {
+        const void *k = lua_topointer(L, -2);
+        if (k == t->str[F_key])
+            out->key = bytes_of(L, -1, "emit: key", &t->key);
+        else if (k == t->str[F_value])
+            out->value = bytes_of(L, -1, "emit: value", &t->value);
+        else if (k == t->str[F_time])
+            out->time = integer_field(L, t->time, "time", INT64_MAX);
+        else if (k == t->str[F_partition])
+            out->partition = (int32_t)integer_field(L, -1, "partition", INT32_MAX);
+        else if (k == t->str[F_headers])
+            out->headers = headers_of(L, t, lua_gettop(L));
+        else
+            emit_unknown(L);
+        lua_settop(L, 4);
+    }
+}
+
+/* upvalues: set of topics named by `to`, list of prefixes, index of the node. True: it is in the set. */
+static bool check_topic(lua_State *L, const char *topic, size_t len)
 {
     const char *names[NAMES_MAX + 1], *near;
     int n = 0;
@@ -197,7 +198,7 @@ static void check_topic(lua_State *L, const char *topic, size_t len)
     lua_pushvalue(L, 2);
     if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL) {
         lua_pop(L, 1);
-        return;
+        return true;
     }
     lua_pop(L, 1);
     for (lua_Integer i = 1; lua_rawgeti(L, lua_upvalueindex(2), i) == LUA_TSTRING; i++) {
@@ -206,7 +207,7 @@ static void check_topic(lua_State *L, const char *topic, size_t len)
         bool match = len >= prefix && memcmp(p, topic, prefix) == 0;
         lua_pop(L, 1);
         if (match && *topic != '#' && ltext_is_name(slice_of(topic, len), 249))
-            return;
+            return false;
     }
     lua_pop(L, 1);
     lua_pushnil(L);
@@ -218,6 +219,28 @@ static void check_topic(lua_State *L, const char *topic, size_t len)
     near = ltext_nearest(topic, names);
     fail(L, "emit: the node's \"to\" does not name topic '%s'%s%s%s", topic,
          near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+    return false;
+}
+
+enum { INTERNED_MAX = 40 }; /* Lua's own limit of strings of which there is one each */
+
+/* The topic at 2; raises if it is not the node's. A short name in the set is alive as long as the set is:
+ * once found, its pointer is enough. */
+static void emit_topic(lua_State *L, struct udf_task *t, struct udf_out *out)
+{
+    const char *s = lua_tolstring(L, 2, &out->topic.n);
+    bool own = lua_touserdata(L, 1) == t->node->ctx;
+
+    out->topic.p = (const unsigned char *)s;
+    if (own && s && s == t->node->topic) {
+        out->node = t->node->node;
+        return;
+    }
+    if (!s)
+        fail(L, "emit: the topic must be a string, not %s", luaL_typename(L, 2));
+    if (check_topic(L, s, out->topic.n) && own && out->topic.n <= INTERNED_MAX)
+        t->node->topic = s;
+    out->node = (int)lua_tointeger(L, lua_upvalueindex(3));
 }
 
 static int ctx_emit(lua_State *L)
@@ -225,19 +248,10 @@ static int ctx_emit(lua_State *L)
     struct udf_task *t = check_ctx(L, "emit");
     struct udf_out out = {.partition = -1, .time = t->time};
 
-    if (lua_type(L, 2) != LUA_TSTRING)
-        return fail(L, "emit: the topic must be a string, not %s", luaL_typename(L, 2));
-    out.topic.p = (const unsigned char *)lua_tolstring(L, 2, &out.topic.n);
-    check_topic(L, (const char *)out.topic.p, out.topic.n);
-    out.node = (int)lua_tointeger(L, lua_upvalueindex(3));
+    emit_topic(L, t, &out);
     if (lua_type(L, 3) == LUA_TTABLE) {
-        emit_fields(L, t);
-        out.key = bytes_of(L, EMIT_KEY, "emit: key", &t->key);
-        out.value = bytes_of(L, EMIT_VALUE, "emit: value", &t->value);
-        out.time = integer_field(L, EMIT_TIME, t->time, "time", INT64_MAX);
-        out.partition = (int32_t)integer_field(L, EMIT_PARTITION, -1, "partition", INT32_MAX);
-        out.headers = headers_of(L, t, EMIT_HEADERS);
-    } else if (record_view(L, 3)) {
+        emit_fields(L, t, &out);
+    } else if (record_is_view(L, 3)) {
         out.key = record_key(t);
         out.value = t->r->value;
         out.headers = t->r->headers;

@@ -291,11 +291,15 @@ static bool push_internal_module(lua_State *L, const char *name)
     static const char *const later[] = {"once.time", "once.hash", "once.base64", "once.uuid", NULL};
     const char *near;
 
-    if (strcmp(name, "once.json") == 0) {
+    if (strcmp(name, "once") == 0) {
+        fail(L, "require 'once' at the top of the file: a job is declared when it is loaded");
+    } else if (strcmp(name, "once.json") == 0) {
         jsonlib_open(L);
     } else if (strcmp(name, "once.csv") == 0) {
         csvlib_open(L);
     } else if (strcmp(name, "once.flow") == 0) {
+        if (!task_of(L)->loading)
+            fail(L, "require 'once.flow' at the top of the file: a flow is made when it is loaded");
         run_internal(L, "flow");
         lua_pop(L, 1);
     } else if (strncmp(name, "once.", 5) == 0) {
@@ -373,6 +377,21 @@ void engine_run(lua_State *L)
     lua_call(L, 0, 1);
     t->loading = false;
     lua_call(L, 1, 1);
+}
+
+/* What only the reading of a description needs, and what hangs on it, may go. */
+void engine_loaded(lua_State *L)
+{
+    static const char *const done[] = {"once", "once.flow"};
+
+    lua_pushnil(L);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &core_key);
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &loaded_key);
+    for (int i = 0; i < 2; i++) {
+        lua_pushnil(L);
+        lua_setfield(L, -2, done[i]);
+    }
+    lua_pop(L, 1);
 }
 
 /* ---- the state ---- */
@@ -510,6 +529,7 @@ void engine_deinit(struct udf_task *t)
     if (t->L)
         lua_close(t->L);
     t->L = NULL;
+    limits_free_pool(t);
     for (size_t i = 0; i < sizeof bufs / sizeof *bufs; i++)
         buf_deinit(bufs[i]);
 }

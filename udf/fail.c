@@ -7,7 +7,8 @@
 #include "udf/task.h"
 #include <stdio.h>
 
-enum { EXCERPT_MAX = 120, FRAMES_MAX = 40, MESSAGE_MAX = 4096 };
+/* A level is found by walking from the top: LEVELS_MAX keeps a deep recursion from costing its square. */
+enum { EXCERPT_MAX = 120, FRAMES_MAX = 40, LEVELS_MAX = 1000, MESSAGE_MAX = 4096 };
 
 static bool job_frame(const lua_Debug *ar)
 {
@@ -54,28 +55,48 @@ int fail(lua_State *L, const char *fmt, ...)
     return lua_error(L);
 }
 
+static void put_frame(struct buf *out, const lua_Debug *ar)
+{
+    buf_printf(out, "%s:%d: in ", ar->source + 1, ar->currentline);
+    if (*ar->what == 'm')
+        buf_printf(out, "the file itself\n");
+    else if (ar->name)
+        buf_printf(out, "function '%s'\n", ar->name);
+    else
+        buf_printf(out, "function <line %d>\n", ar->linedefined);
+}
+
 void fail_trace(struct udf_task *t, lua_State *L)
 {
     lua_Debug ar;
-    int n = 0;
+    size_t from = 0, len = 0; /* the last line put */
+    int n = 0, repeats = 0;
 
-    for (int level = 0; lua_getstack(L, level, &ar); level++) {
+    for (int level = 0; n < FRAMES_MAX && level < LEVELS_MAX && lua_getstack(L, level, &ar);
+         level++) {
+        size_t at = t->trace.n;
         lua_getinfo(L, "Sln", &ar);
         if (!job_frame(&ar))
             continue;
-        if (++n > FRAMES_MAX) {
-            buf_printf(&t->trace, "...\n");
-            return;
+        put_frame(&t->trace, &ar);
+        if (len && t->trace.n - at == len && memcmp(t->trace.p + from, t->trace.p + at, len) == 0) {
+            t->trace.n = at;
+            repeats++;
+            continue;
         }
-        if (*ar.what == 'm')
-            buf_printf(&t->trace, "%s:%d: in the file itself\n", ar.source + 1, ar.currentline);
-        else if (ar.name)
-            buf_printf(&t->trace, "%s:%d: in function '%s'\n", ar.source + 1, ar.currentline,
-                       ar.name);
-        else
-            buf_printf(&t->trace, "%s:%d: in function <line %d>\n", ar.source + 1, ar.currentline,
-                       ar.linedefined);
+        if (repeats) {
+            t->trace.n = at;
+            buf_printf(&t->trace, "... and %d more of these\n", repeats);
+            at = t->trace.n;
+            put_frame(&t->trace, &ar);
+        }
+        repeats = 0;
+        from = at;
+        len = t->trace.n - at;
+        n++;
     }
+    if (repeats)
+        buf_printf(&t->trace, "... and %d more of these\n", repeats);
 }
 
 /* How long "FILE:LINE" at the start of s is, if one of the job's files is meant; else 0. */

@@ -1,7 +1,7 @@
 /* udf/job.c - reads what a job declares out of the Lua description into plain structs.
  *
- * The file is run once in a state of its own; once.lua has checked everything, so what is read here is
- * well formed. All lies in one arena, freed with the job. */
+ * The file is run once in a state of its own; once.lua has checked everything, so what is read here
+ * is well formed. All lies in one arena, freed with the job. */
 #include "base/arena.h"
 #include "udf/task.h"
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* udf/lcsv.c - one CSV record: quoted fields, doubled quotes, line ends inside quotes.
  *
- * A line end behind the last field is accepted; anything behind it is not: a value is one record. */
+ * A line end behind the last field is accepted; anything behind it is not: a value is one
+ * record. */
 #include "udf/lcsv.h"
 #include "udf/ltext.h"
 #include "udf/task.h"

@@ -8,6 +8,7 @@
 /* Pushes a list of fields: 0. Else nothing is pushed, *why and *pos (from 0) say what is wrong. */
 int lcsv_push(lua_State *L, struct slice line, char separator, struct buf *scratch,
               const char **why, size_t *pos);
-/* Appends the list at idx: strings, numbers, booleans; json.null is an empty field. -ERR_INVALID, *why. */
+/* Appends the list at idx: strings, numbers, booleans; json.null is an empty field. -ERR_INVALID,
+ * *why. */
 int lcsv_put(lua_State *L, int idx, char separator, struct buf *out, const char **why);
 #endif

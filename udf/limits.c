@@ -21,11 +21,112 @@ void limits_hook(struct udf_task *t, lua_State *L)
     if (t->stop || t->fired || t->memory_asked)
         lua_sethook(L, hook, LUA_MASKCOUNT, 1);
     else if (t->count_limit && (!lua_gethook(L) || lua_gethookcount(L) != HOOK_STEP))
-        lua_sethook(L, hook, LUA_MASKCOUNT, HOOK_STEP); /* setting it anew would restart its count */
+        lua_sethook(L, hook, LUA_MASKCOUNT,
+                    HOOK_STEP); /* setting it anew would restart its count */
     else if (t->count_limit)
         return;
     else if (lua_gethook(L))
         lua_sethook(L, NULL, 0, 0);
+}
+
+/* Small blocks come from chunks through free lists by size: most of what a record makes is small and lives
+ * shortly. The sanitizer is to see each block for itself. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define NO_POOL 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(NO_POOL)
+enum { POOLED_MAX = 0 };
+#else
+enum { POOLED_MAX = 256 };
+#endif
+enum { POOL_STEP = 16, CHUNK_BYTES = 8 << 10 };
+STATIC_CHECK(256 / POOL_STEP + 1 == POOL_CLASSES);
+
+struct pool_chunk {
+    struct pool_chunk *next;
+    void *align;
+    unsigned char bytes[CHUNK_BYTES];
+};
+
+static void *pool_get(struct udf_task *t, size_t n)
+{
+    size_t k = (n + POOL_STEP - 1) / POOL_STEP;
+    void *p = t->pool_free[k];
+
+    if (p) {
+        memcpy(&t->pool_free[k], p, sizeof p);
+        return p;
+    }
+    if (t->pool_left < k * POOL_STEP) {
+        struct pool_chunk *c = malloc(sizeof *c);
+        if (!c)
+            return NULL;
+        c->next = t->pool;
+        t->pool = c;
+        t->pool_left = CHUNK_BYTES;
+    }
+    p = t->pool->bytes + CHUNK_BYTES - t->pool_left;
+    t->pool_left -= k * POOL_STEP;
+    return p;
+}
+
+static void pool_put(struct udf_task *t, void *p, size_t n)
+{
+    size_t k = (n + POOL_STEP - 1) / POOL_STEP;
+
+    memcpy(p, &t->pool_free[k], sizeof p);
+    t->pool_free[k] = p;
+}
+
+void limits_free_pool(struct udf_task *t)
+{
+    while (t->pool) {
+        struct pool_chunk *c = t->pool;
+        t->pool = c->next;
+        free(c);
+    }
+}
+
+static void block_free(struct udf_task *t, void *p, size_t n)
+{
+    if (p && n <= POOLED_MAX)
+        pool_put(t, p, n);
+    else
+        free(p);
+}
+
+static void *block_resize(struct udf_task *t, void *p, size_t old, size_t n)
+{
+    void *q;
+
+    if (old > POOLED_MAX && n > POOLED_MAX)
+        return realloc(p, n);
+    if (p && n <= POOLED_MAX && old <= POOLED_MAX &&
+        (n + POOL_STEP - 1) / POOL_STEP == (old + POOL_STEP - 1) / POOL_STEP)
+        return p;
+    q = n <= POOLED_MAX ? pool_get(t, n) : malloc(n);
+    if (p && q) {
+        memcpy(q, p, old < n ? old : n);
+        block_free(t, p, old);
+    }
+    return q;
+}
+
+/* May a block grow by so much? Else the position is taken down: a memory error has no message handler. */
+static bool admit(struct udf_task *t, size_t more)
+{
+    if (t->used + more > t->hard) {
+        if (t->cur)
+            fail_where(t, t->cur, &t->where);
+        return false;
+    }
+    if (!t->memory_asked && t->cur) {
+        t->memory_asked = true;
+        lua_sethook(t->cur, hook, LUA_MASKCOUNT, 1);
+    }
+    return true;
 }
 
 void *limits_alloc(void *ud, void *p, size_t osize, size_t nsize)
@@ -36,21 +137,12 @@ void *limits_alloc(void *ud, void *p, size_t osize, size_t nsize)
 
     if (!nsize) {
         t->used -= old;
-        free(p);
+        block_free(t, p, old);
         return NULL;
     }
-    if (nsize > old && t->used + (nsize - old) > t->soft) {
-        if (t->used + (nsize - old) > t->hard) {
-            if (t->cur)
-                fail_where(t, t->cur, &t->where);
-            return NULL;
-        }
-        if (!t->memory_asked && t->cur) {
-            t->memory_asked = true;
-            lua_sethook(t->cur, hook, LUA_MASKCOUNT, 1);
-        }
-    }
-    q = realloc(p, nsize);
+    if (nsize > old && t->used + (nsize - old) > t->soft && !admit(t, nsize - old))
+        return NULL;
+    q = block_resize(t, p, old, nsize);
     if (q)
         t->used += nsize - old;
     return q;

@@ -1,7 +1,7 @@
 /* udf/ljson.c - JSON straight from and to the Lua stack.
  *
- * The reader is strict: RFC 8259, valid UTF-8, one value. An integer too large for 64 bits becomes a float
- * as in Lua's own reader. Of equal keys the last counts. */
+ * The reader is strict: RFC 8259, valid UTF-8, one value. An integer too large for 64 bits becomes
+ * a float as in Lua's own reader. Of equal keys the last counts. */
 #include "udf/ljson.h"
 #include "udf/ltext.h"
 #include "udf/order.h"

@@ -10,10 +10,12 @@
 
 enum { LJSON_DEPTH_MAX = 100 };
 
-/* Pushes the value that the whole of s is: 0. Else nothing is pushed, *why says what is wrong and *pos at
- * which byte (from 0): -ERR_INVALID. Raises only out of memory. scratch is used for escapes. */
+/* Pushes the value that the whole of s is: 0. Else nothing is pushed, *why says what is wrong and
+ * *pos at which byte (from 0): -ERR_INVALID. Raises only out of memory. scratch is used for
+ * escapes. */
 int ljson_push(lua_State *L, struct slice s, struct buf *scratch, const char **why, size_t *pos);
-/* Appends the value at idx. A value that JSON cannot hold: -ERR_INVALID and *why says which; out's failure. */
+/* Appends the value at idx. A value that JSON cannot hold: -ERR_INVALID and *why says which; out's
+ * failure. */
 int ljson_put(lua_State *L, int idx, struct buf *out, const char **why);
 /* Is the table at idx marked as an array? */
 bool ljson_is_array(lua_State *L, int idx);

@@ -1,11 +1,12 @@
 /* udf/lkey.c - the ordered encoding of store keys.
  *
- *   integer  INT0 + k, then the k bytes of the number (big-endian); INT0 - k, then its complement, if negative
+ *   integer INT0 + k, then the k bytes of the number (big-endian); INT0 - k, then its complement,
+ *   if negative
  *   string   STR, its bytes; inside a list zero bytes are 00 FF and 00 ends it
  *   list     LIST, its elements; an inner list is ended by END
  *
- * The outermost string or list needs no end: the key's own end serves, so that a prefix of a string or
- * list is a prefix of the bytes. */
+ * The outermost string or list needs no end: the key's own end serves, so that a prefix of a string
+ * or list is a prefix of the bytes. */
 #include "udf/lkey.h"
 #include "udf/ljson.h"
 #include "udf/ltext.h"

@@ -3,8 +3,9 @@
  *   FALSE, TRUE, NUL   (json.null)
  *   INT                zigzag LEB128
  *   FLOAT              8 bytes, big-endian; every NaN is the same
- *   STR                the rest of the bytes if outermost; inside a table a LEB128 length and the bytes
- *   TABLE, ARRAY       LEB128 count of the elements 1..n, these, count of the other keys, these with their
+ *   STR the rest of the bytes if outermost; inside a table a LEB128 length and the bytes
+ *   TABLE, ARRAY LEB128 count of the elements 1..n, these, count of the other keys, these with
+ *   their
  *                      values, in the order of pairs */
 #include "udf/lvalue.h"
 #include "base/bytes.h"
@@ -198,7 +199,8 @@ static int push_table(lua_State *L, struct cursor *c, int depth, bool array)
 {
     uint64_t n;
 
-    /* Each element is a byte at least: no count can make us allocate more than the bytes at hand. */
+    /* Each element is a byte at least: no count can make us allocate more than the bytes at
+     * hand. */
     if (get_count(c, &n) || n > c->s.n - c->at)
         return -ERR_CORRUPT;
     lua_createtable(L, (int)n, 0);
@@ -272,7 +274,8 @@ int lvalue_push(lua_State *L, struct slice enc)
 
 static int text_one(struct cursor *c, int depth, struct buf *out);
 
-/* One key-value pair of a table: the key as it stands in JSON's quotes, and where its value lies. */
+/* One key-value pair of a table: the key as it stands in JSON's quotes, and where its value
+ * lies. */
 struct member {
     struct slice text; /* into `texts` below, by offset until all are there */
     size_t from, n, value_at;

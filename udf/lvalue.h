@@ -1,7 +1,7 @@
 /* udf/lvalue.h - values of stores as bytes: compact, the same for equal values.
  *
- * Integers stay integers, floats floats, a list marked as a JSON array stays marked; other metatables are
- * not kept. */
+ * Integers stay integers, floats floats, a list marked as a JSON array stays marked; other
+ * metatables are not kept. */
 #ifndef ONCE_UDF_LVALUE_H
 #define ONCE_UDF_LVALUE_H
 #include "base/buf.h"

@@ -1,7 +1,8 @@
-/* udf/order.c - pairs, next, table.sort and once.unordered whose order depends on nothing but the data.
+/* udf/order.c - pairs, next, table.sort and once.unordered whose order depends on nothing but the
+ * data.
  *
- * pairs takes the keys at its start: what is added later is not visited, what is removed is skipped. A
- * table whose keys are exactly 1..n needs no sorting and no list of keys. */
+ * pairs takes the keys at its start: what is added later is not visited, what is removed is
+ * skipped. A table whose keys are exactly 1..n needs no sorting and no list of keys. */
 #include "udf/order.h"
 #include "udf/task.h"
 #include <stdlib.h>
@@ -252,8 +253,8 @@ static bool before(lua_State *L, int b, int a)
     return r;
 }
 
-/* Merges runs [lo, mid) and [mid, hi) of the table at from into the one at to; equal ones keep their
- * order. */
+/* Merges runs [lo, mid) and [mid, hi) of the table at from into the one at to; equal ones keep
+ * their order. */
 static void merge(lua_State *L, int from, int to, lua_Integer lo, lua_Integer mid, lua_Integer hi)
 {
     lua_Integer a = lo, b = mid;
@@ -272,8 +273,8 @@ static void merge(lua_State *L, int from, int to, lua_Integer lo, lua_Integer mi
     }
 }
 
-/* A stable merge sort: stock table.sort draws its pivots from the clock. On an error in the comparison
- * the table is as it was. */
+/* A stable merge sort: stock table.sort draws its pivots from the clock. On an error in the
+ * comparison the table is as it was. */
 static int l_sort(lua_State *L)
 {
     lua_Integer n;

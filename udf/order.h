@@ -19,8 +19,9 @@ struct okey {
 };
 /* How many keys the table at idx has; *sequence: they are exactly 1..n. */
 size_t order_count(lua_State *L, int idx, bool *sequence);
-/* The n keys (n from order_count) in order, into small if they fit, else into a userdata that is pushed
- * (*pushed is 1). A key of another type raises an error that names it; `what` says what was asked for. */
+/* The n keys (n from order_count) in order, into small if they fit, else into a userdata that is
+ * pushed (*pushed is 1). A key of another type raises an error that names it; `what` says what was
+ * asked for. */
 struct okey *order_keys(lua_State *L, int idx, size_t n, struct okey small[OKEY_SMALL], int *pushed,
                         const char *what);
 void order_push(lua_State *L, const struct okey *k);

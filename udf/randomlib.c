@@ -1,8 +1,8 @@
 /* udf/randomlib.c - math.random drawn from the job's seed and the record's position.
  *
- * xoshiro256**, seeded at the first draw of a record: a record that is retried or replayed draws the same.
- * While the file is loaded the seed alone counts. math.randomseed(x, ...) sets the generator for the rest
- * of the record. */
+ * xoshiro256**, seeded at the first draw of a record: a record that is retried or replayed draws
+ * the same. While the file is loaded the seed alone counts. math.randomseed(x, ...) sets the
+ * generator for the rest of the record. */
 #include "udf/task.h"
 
 static uint64_t mix(uint64_t *x)

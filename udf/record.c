@@ -1,25 +1,19 @@
 /* udf/record.c - `r`, a view of the current record whose fields become Lua values when touched.
  *
- * Views are a ring of userdata made once; a view stands for the record as long as its seq is the task's,
- * so one that a job keeps is dead when its call returns. What a field gave is kept for the rest of the
- * call in the cache table, and `cached` says which. */
+ * Views are a ring of userdata made once; one that a job keeps is dead when its call returns, and stays so
+ * until the ring comes round. What a field gave is kept for the rest of the call in an upvalue of the
+ * index function, and `cached` says which. */
 #include "base/bytes.h"
 #include "udf/lcsv.h"
 #include "udf/ljson.h"
 #include "udf/ltext.h"
 #include "udf/task.h"
 
-/* Its address is the registry's key of the view's metatable. */
-static const char meta_key = 0;
+/* Its address marks a view. */
+static const char view_mark = 0;
 
 static const char *const codec_names[] = {
     [UDF_RAW] = "raw", [UDF_JSON] = "json", [UDF_CSV] = "csv"};
-
-/* Pushes the cache table, also from a coroutine. */
-static void push_cache(lua_State *L)
-{
-    lua_pushvalue(L, lua_upvalueindex(1));
-}
 
 static void decode(lua_State *L, struct udf_task *t, const char *what, enum udf_codec codec,
                    struct slice s)
@@ -74,11 +68,11 @@ static void push_headers(lua_State *L, const struct udf_record *r)
     }
 }
 
+/* In view_index: the field's value, made at its first use. */
 static int push_cached(lua_State *L, struct udf_task *t, enum field f)
 {
-    push_cache(L);
     if (t->cached & 1u << f) {
-        lua_rawgeti(L, -1, f + 1);
+        lua_pushvalue(L, lua_upvalueindex(f + 1));
         return 1;
     }
     if (f == F_value)
@@ -87,8 +81,7 @@ static int push_cached(lua_State *L, struct udf_task *t, enum field f)
         decode(L, t, "key", t->source->s->key_codec, t->r->key);
     else
         push_headers(L, t->r);
-    lua_pushvalue(L, -1);
-    lua_rawseti(L, -3, f + 1);
+    lua_copy(L, -1, lua_upvalueindex(f + 1));
     t->cached |= 1u << f;
     return 1;
 }
@@ -109,15 +102,19 @@ static int unknown_field(lua_State *L)
                 name);
 }
 
+static int dead(lua_State *L)
+{
+    return fail(L, "a record was used after its call; copy what you want to keep");
+}
+
 static int view_index(lua_State *L)
 {
     struct udf_task *t = task_of(L);
-    const struct view *v = lua_touserdata(L, 1);
-    const char *f;
+    const void *f;
 
-    if (v->seq != t->view_seq)
-        return fail(L, "a record was used after its call; copy what you want to keep");
-    f = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : NULL;
+    if (lua_touserdata(L, 1) != t->view || !t->view)
+        return dead(L);
+    f = lua_topointer(L, 2);
     if (f == t->str[F_value])
         return push_cached(L, t, F_value);
     if (f == t->str[F_key])
@@ -144,7 +141,7 @@ static int view_newindex(lua_State *L)
 }
 
 /* The source's functions set key and time at the door, then the node's process runs.
- * Arguments: process, ctx, view, key function or nil, time function or nil. Upvalue: the cache. */
+ * Arguments: process, ctx, view, key function or nil, time function or nil. Upvalue: the index function. */
 static int door(lua_State *L)
 {
     struct udf_task *t = task_of(L);
@@ -156,9 +153,9 @@ static int door(lua_State *L)
         buf_reset(&t->key_bytes);
         t->key_null = lua_isnil(L, -1);
         ctx_put_bytes(L, -1, "the source's key", &t->key_bytes);
-        push_cache(L);
+        lua_pushvalue(L, lua_upvalueindex(1));
         lua_insert(L, -2);
-        lua_rawseti(L, -2, F_key + 1);
+        lua_setupvalue(L, -2, F_key + 1);
         lua_pop(L, 1);
         t->cached |= 1u << F_key;
         t->key_replaced = true;
@@ -180,21 +177,18 @@ static int door(lua_State *L)
     return 0;
 }
 
-const struct view *record_view(lua_State *L, int idx)
+bool record_is_view(lua_State *L, int idx)
 {
+    struct udf_task *t = task_of(L);
     const struct view *v = lua_touserdata(L, idx);
-    bool is;
 
-    if (!v || !lua_getmetatable(L, idx))
-        return NULL;
-    lua_rawgetp(L, LUA_REGISTRYINDEX, &meta_key);
-    is = lua_rawequal(L, -1, -2);
-    lua_pop(L, 2);
-    if (!is)
-        return NULL;
-    if (v->seq != task_of(L)->view_seq)
-        fail(L, "a record was used after its call; copy what you want to keep");
-    return v;
+    if (!v)
+        return false;
+    if (v == t->view)
+        return true;
+    if (lua_rawlen(L, idx) == sizeof *v && v->mark == &view_mark)
+        dead(L);
+    return false;
 }
 
 struct slice record_key(const struct udf_task *t)
@@ -206,12 +200,9 @@ struct slice record_key(const struct udf_task *t)
 
 void record_push(struct udf_task *t)
 {
-    struct view *v;
-
-    t->view_at = t->view_at % VIEW_RING + 1;
-    lua_rawgeti(t->L, SLOT_VIEWS, t->view_at);
-    v = lua_touserdata(t->L, -1);
-    v->seq = ++t->view_seq;
+    t->view_at = (t->view_at + 1) % VIEW_RING;
+    lua_rawgeti(t->L, SLOT_VIEWS, t->view_at + 1);
+    t->view = t->views[t->view_at];
     t->cached = 0;
     t->key_replaced = false;
     t->time = t->r->time;
@@ -219,14 +210,14 @@ void record_push(struct udf_task *t)
 
 void record_end(struct udf_task *t)
 {
-    t->view_seq++;
+    t->view = NULL;
 }
 
-static void push_metatable(lua_State *L, int cache)
+/* Takes the index function from the top of the stack. */
+static void push_metatable(lua_State *L)
 {
     lua_createtable(L, 0, 4);
-    lua_pushvalue(L, cache);
-    lua_pushcclosure(L, view_index, 1);
+    lua_insert(L, -2);
     lua_setfield(L, -2, "__index");
     lua_pushcfunction(L, view_newindex);
     lua_setfield(L, -2, "__newindex");
@@ -234,8 +225,6 @@ static void push_metatable(lua_State *L, int cache)
     lua_setfield(L, -2, "__name");
     lua_pushliteral(L, "record");
     lua_setfield(L, -2, "__metatable");
-    lua_pushvalue(L, -1);
-    lua_rawsetp(L, LUA_REGISTRYINDEX, &meta_key);
 }
 
 void record_open(lua_State *L)
@@ -246,26 +235,30 @@ void record_open(lua_State *L)
 #undef FIELD_NAME
     };
     struct udf_task *t = task_of(L);
-    int views, cache;
+    int views, index;
 
     lua_createtable(L, VIEW_RING, 0);
     views = lua_gettop(L);
-    lua_createtable(L, F_COUNT, 0);
-    cache = lua_gettop(L);
+    for (int i = 0; i < F_COUNT; i++)
+        lua_pushnil(L);
+    lua_pushcclosure(L, view_index, F_COUNT);
+    index = lua_gettop(L);
     lua_createtable(L, F_COUNT, 0); /* keeps the names alive, so that their pointers stay */
     for (int i = 0; i < F_COUNT; i++) {
-        t->str[i] = lua_pushstring(L, names[i]);
+        lua_pushstring(L, names[i]);
+        t->str[i] = lua_topointer(L, -1);
         lua_rawseti(L, -2, i + 1);
     }
-    lua_pushvalue(L, cache);
+    lua_pushvalue(L, index);
     lua_pushcclosure(L, door, 1);
-    push_metatable(L, cache);
-    for (int i = 1; i <= VIEW_RING; i++) {
-        struct view *v = lua_newuserdatauv(L, sizeof *v, 0);
-        v->seq = 0;
+    lua_pushvalue(L, index);
+    push_metatable(L);
+    for (int i = 0; i < VIEW_RING; i++) {
+        t->views[i] = lua_newuserdatauv(L, sizeof *t->views[i], 0);
+        t->views[i]->mark = &view_mark;
         lua_pushvalue(L, -2);
         lua_setmetatable(L, -2);
-        lua_rawseti(L, views, i);
+        lua_rawseti(L, views, i + 1);
     }
     lua_pop(L, 1);
 }

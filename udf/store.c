@@ -1,7 +1,8 @@
 /* udf/store.c - the stores of a node: get, put, del, update, range, prefix, count.
  *
- * Keys and values cross to the host as the bytes of lkey.h and lvalue.h, and every get is a fresh copy. An
- * iterator that the job leaves open is closed when its loop is left or, at the latest, with the record. */
+ * Keys and values cross to the host as the bytes of lkey.h and lvalue.h, and every get is a fresh
+ * copy. An iterator that the job leaves open is closed when its loop is left or, at the latest,
+ * with the record. */
 #include "udf/lkey.h"
 #include "udf/ltext.h"
 #include "udf/lvalue.h"
@@ -122,7 +123,8 @@ static int store_del(lua_State *L)
     return 0;
 }
 
-/* update(key, function(old), init): old is init where there is none; nil deletes. Returns the new one. */
+/* update(key, function(old), init): old is init where there is none; nil deletes. Returns the new
+ * one. */
 static int store_update(lua_State *L)
 {
     const struct store *s = check_store(L, "update");

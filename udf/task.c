@@ -25,8 +25,9 @@ static void keep_source(lua_State *L, struct task_source *s, int node, int i, in
 
     lua_getfield(L, node, "sources");
     lua_rawgeti(L, -1, i + 1);
-    s->key_slot = keep_field(L, at + 1, "key_fn", first);
-    s->time_slot = keep_field(L, at + 1, "time_fn", first);
+    lua_replace(L, at);
+    s->key_slot = keep_field(L, at, "key_fn", first);
+    s->time_slot = keep_field(L, at, "time_fn", first);
 }
 
 /* Runs the file; returns all that the task keeps on its stack, the description first. */
@@ -44,11 +45,15 @@ static int open_nodes(lua_State *L)
         lua_rawgeti(L, -1, tn->node + 1);
         tn->process_slot = keep_field(L, node, "process", 1);
         ctx_push(L, tn->node);
+        tn->ctx = lua_touserdata(L, -1);
         tn->ctx_slot = SLOT_NODES + lua_gettop(L) - 1;
         for (int k = 0; k < tn->n_sources; k++)
             keep_source(L, &tn->sources[k], node, k, 1);
     }
     t->sample_slot = keep_field(L, 1, "sample_fn", 1);
+    lua_pushnil(L);
+    lua_replace(L, 1);
+    engine_loaded(L);
     return lua_gettop(L);
 }
 
@@ -111,6 +116,7 @@ int udf_task_open(struct udf_task **task, const struct udf_job *job, int group, 
         return rc;
     }
     t->top = lua_gettop(t->L);
+    lua_gc(t->L, LUA_GCCOLLECT);
     *task = t;
     return 0;
 }

@@ -16,7 +16,7 @@
 
 enum udf_stop { STOP_NONE, STOP_TIME, STOP_MEMORY, STOP_REJECT, STOP_HOST };
 
-/* Field names that are compared by pointer: Lua interns short strings. */
+/* Field names that are compared by the pointers of their strings: Lua interns short ones. */
 #define FIELD_MAP(X) X(key) X(value) X(time) X(headers) X(topic) X(partition) X(offset)
 enum field {
 #define FIELD_ENUM(name) F_##name,
@@ -26,8 +26,8 @@ enum field {
 };
 
 /* Slots at the bottom of the main thread's stack, below everything that runs. */
-enum { SLOT_HANDLER = 1, SLOT_VIEWS, SLOT_CACHE, SLOT_STRINGS, SLOT_DOOR, SLOT_NODES };
-enum { VIEW_RING = 64, HOOK_STEP = 1000, WATCH_TICKS = 4 };
+enum { SLOT_HANDLER = 1, SLOT_VIEWS, SLOT_INDEX, SLOT_STRINGS, SLOT_DOOR, SLOT_NODES };
+enum { VIEW_RING = 64, HOOK_STEP = 1000, WATCH_TICKS = 4, POOL_CLASSES = 17 };
 
 /* The texts of a job's files, by chunk name. */
 struct udf_file {
@@ -42,9 +42,9 @@ struct udf_files {
     const struct udf_options *opt; /* while the description is read; then NULL: no more files */
 };
 
-/* A reused userdata: it stands for the current record while seq is the task's. */
+/* A reused userdata: it stands for the current record while the task's `view` points at it. */
 struct view {
-    uint64_t seq;
+    const void *mark;
 };
 struct task_source {
     const struct udf_source *s;
@@ -53,6 +53,8 @@ struct task_source {
 struct task_node {
     int node; /* index into the job's */
     int process_slot, ctx_slot;
+    const void *ctx;   /* the node's ctx userdata */
+    const char *topic; /* the last one emitted to that `to` names: the pointer of its string */
     struct task_source *sources;
     int n_sources;
     const struct task_source *match; /* reads the topic at hand; NULL: does not */
@@ -74,6 +76,9 @@ struct udf_task {
     bool sample_end, sample_keyed, sample_valued;
 
     /* memory */
+    void *pool_free[POOL_CLASSES];
+    struct pool_chunk *pool; /* newest first */
+    size_t pool_left;        /* bytes at the end of the newest */
     uint64_t used, soft, hard;
     bool memory_asked; /* the soft limit was passed: the hook collects and decides */
 
@@ -90,10 +95,10 @@ struct udf_task {
     const struct udf_record *r;
     struct buf topic; /* the one that the nodes' `match` are for */
     const struct task_source *source;
-    const struct task_node *node;
-    uint64_t view_seq; /* odd: a view is alive */
-    int view_at;
-    unsigned cached; /* bits: the field's value lies in the cache table */
+    struct task_node *node;
+    int view_at;             /* place in the ring of the last one */
+    const struct view *view; /* the live one, NULL: none */
+    unsigned cached;         /* bits: the field's value lies in the index function's upvalue */
     int64_t time;
     bool key_replaced, key_null; /* by the source's key function: key_bytes holds it */
     struct buf key_bytes;
@@ -108,7 +113,8 @@ struct udf_task {
     /* failure */
     struct buf where, message, full, trace, reason, details;
     bool has_details, has_message;
-    const char *str[F_COUNT];
+    const void *str[F_COUNT]; /* what lua_topointer gives for the fields' names */
+    struct view *views[VIEW_RING];
 };
 
 static inline struct udf_task *task_of(lua_State *L)
@@ -118,6 +124,7 @@ static inline struct udf_task *task_of(lua_State *L)
 
 /* limits.c */
 void *limits_alloc(void *ud, void *p, size_t osize, size_t nsize);
+void limits_free_pool(struct udf_task *t);
 /* The hook that a thread should have now: none, counting, or the one that raises. */
 void limits_hook(struct udf_task *t, lua_State *L);
 /* Raises the error of t->stop. */
@@ -153,6 +160,8 @@ void engine_deinit(struct udf_task *t);
 /* Runs the job's file and leaves its normalised description (a table) on top of t->L; to be called under
  * lua_pcall. */
 void engine_run(lua_State *L);
+/* Frees what only loading needs; require of `once` is an error from then on. */
+void engine_loaded(lua_State *L);
 /* Pushes the function `name` of the internal module `once`. */
 void engine_push_internal(lua_State *L, const char *name);
 int engine_require(lua_State *L);
@@ -176,12 +185,12 @@ void orderlib_push_unordered(lua_State *L);
 uint64_t randomlib_position(const struct udf_task *t);
 
 /* record.c */
-void record_open(lua_State *L); /* fills SLOT_VIEWS, SLOT_CACHE, SLOT_STRINGS, SLOT_DOOR */
+void record_open(lua_State *L); /* fills SLOT_VIEWS, SLOT_INDEX, SLOT_STRINGS, SLOT_DOOR */
 /* Pushes the view of t->r for the node; the one before is dead. */
 void record_push(struct udf_task *t);
 void record_end(struct udf_task *t);
-/* The view at idx, checked to be alive; NULL if it is no view. */
-const struct view *record_view(lua_State *L, int idx);
+/* Is the value at idx the record? A dead one raises. */
+bool record_is_view(lua_State *L, int idx);
 /* The current record's key as emit passes it on. */
 struct slice record_key(const struct udf_task *t);
 

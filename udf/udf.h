@@ -1,11 +1,11 @@
 /* udf/udf.h - user jobs in Lua: what a job declares, and running its nodes record by record.
  *
- * Walk: udf_job_load runs the job's file once in a sandbox and keeps the description and the text of every
- * file it read; udf_task_open makes one Lua state for a node group and a partition from that text;
- * udf_task_process runs one record through the nodes that read its topic, and every effect (emit, store
- * write, log line) is a synchronous call on the task's udf_host. Nothing here does I/O, knows a clock or a
- * transaction: on a failure the worker undoes what the record did through its host and decides by the
- * job's policy.
+ * Walk: udf_job_load runs the job's file once in a sandbox and keeps the description and the text
+ * of every file it read; udf_task_open makes one Lua state for a node group and a partition from
+ * that text; udf_task_process runs one record through the nodes that read its topic, and every
+ * effect (emit, store write, log line) is a synchronous call on the task's udf_host. Nothing here
+ * does I/O, knows a clock or a transaction: on a failure the worker undoes what the record did
+ * through its host and decides by the job's policy.
  *
  * Failures: a bad file is ERR_LUA with file:line; a bad record is an enum udf_result with a
  * udf_failure whose slices belong to the task. */
@@ -49,8 +49,9 @@ struct udf_store {
     bool changelog; /* false: scratch, gone with the task */
     bool raw;       /* codec = "raw": values are strings */
 };
-/* Nodes that share a source topic or a store: same tasks, same stores. What a # topic separates is in
- * different groups. The sources of one group have equal partition counts, checked by the worker. */
+/* Nodes that share a source topic or a store: same tasks, same stores. What a # topic separates is
+ * in different groups. The sources of one group have equal partition counts, checked by the
+ * worker. */
 struct udf_group {
     int *nodes; /* in order of declaration */
     int n_nodes;
@@ -88,15 +89,16 @@ struct udf_job {
 };
 
 struct udf_options {
-    /* Reads the whole file at path into out: 0 or a negative error that e explains. Required: this library
-     * opens no file itself. -ERR_NOT_FOUND when it does not exist. */
+    /* Reads the whole file at path into out: 0 or a negative error that e explains. Required: this
+     * library opens no file itself. -ERR_NOT_FOUND when it does not exist. */
     int (*read_file)(void *user, const char *path, struct buf *out, struct err *e);
     void *user;
     int64_t wall_ms; /* what os.time() shows while the description is read */
 };
 
-/* Runs the file once in a sandbox (limits: 64 MiB, 200 million instructions) to read the description.
- * -ERR_LUA: e says file:line and why. *job is the caller's, to udf_job_free, and must outlive its tasks. */
+/* Runs the file once in a sandbox (limits: 64 MiB, 200 million instructions) to read the
+ * description. -ERR_LUA: e says file:line and why. *job is the caller's, to udf_job_free, and must
+ * outlive its tasks. */
 int udf_job_load(struct udf_job **job, const char *path, const struct udf_options *opt,
                  struct err *e) MUST_USE;
 void udf_job_free(struct udf_job *job);
@@ -125,19 +127,21 @@ struct udf_out {
 enum udf_level { UDF_DEBUG, UDF_INFO, UDF_WARN, UDF_LOG_ERROR };
 struct udf_iter; /* the host's */
 
-/* All calls are synchronous and come from inside udf_task_open, udf_task_process and udf_task_sample
- * only. A negative result of a call ends the record: -ERR_TOO_BIG and -ERR_INVALID as the record's own
- * failure (UDF_ERROR, under the job's policy); any other as UDF_HOST with the code in the failure, which
- * is not the record's fault and cannot be caught by the job. */
+/* All calls are synchronous and come from inside udf_task_open, udf_task_process and
+ * udf_task_sample only. A negative result of a call ends the record: -ERR_TOO_BIG and -ERR_INVALID
+ * as the record's own failure (UDF_ERROR, under the job's policy); any other as UDF_HOST with the
+ * code in the failure, which is not the record's fault and cannot be caught by the job. */
 struct udf_host {
     /* All slices are valid during the call only. */
     int (*emit)(struct udf_host *h, const struct udf_out *out);
-    /* store: index into udf_job.stores. 1 found, 0 not; value is borrowed until the next call on h. */
+    /* store: index into udf_job.stores. 1 found, 0 not; value is borrowed until the next call on
+     * h. */
     int (*store_get)(struct udf_host *h, int store, struct slice key, struct slice *value);
     /* value null: delete. */
     int (*store_put)(struct udf_host *h, int store, struct slice key, struct slice value);
-    /* Keys in [from, to) in byte order; a null bound is open. A snapshot of the moment: later writes are
-     * not seen. Several may be open at once; udf closes each before the record's process call returns. */
+    /* Keys in [from, to) in byte order; a null bound is open. A snapshot of the moment: later
+     * writes are not seen. Several may be open at once; udf closes each before the record's process
+     * call returns. */
     int (*store_range)(struct udf_host *h, int store, struct slice from, struct slice to,
                        bool reverse, struct udf_iter **it);
     /* 1 and an entry (borrowed until the next call on this iterator), or 0 at the end. */
@@ -149,15 +153,16 @@ struct udf_host {
     void (*observe)(struct udf_host *h, struct slice name, double value);
     int64_t (*wall_ms)(struct udf_host *h);
     int64_t (*stream_time)(struct udf_host *h); /* ms: the largest event time the task has seen */
-    /* Calls fire(u) from a signal on this thread time_ns from now on by the real clock (not the turn's),
-     * once; a new call replaces the old, 0 disarms. fire may call it again: async-signal-safe. Unused
-     * when count_limit is set. */
+    /* Calls fire(u) from a signal on this thread time_ns from now on by the real clock (not the
+     * turn's), once; a new call replaces the old, 0 disarms. fire may call it again:
+     * async-signal-safe. Unused when count_limit is set. */
     void (*watchdog)(struct udf_host *h, uint64_t time_ns, void (*fire)(void *), void *u);
-    /* From that signal: the record ignored its deadline for as long again (a pattern match inside C cannot
-     * be interrupted). The worker writes down the position and ends the process. May be NULL. */
+    /* From that signal: the record ignored its deadline for as long again (a pattern match inside C
+     * cannot be interrupted). The worker writes down the position and ends the process. May be
+     * NULL. */
     void (*overrun)(struct udf_host *h);
-    /* Not 0: a record may run so many Lua instructions, counted by a hook (slow), and watchdog is never
-     * called. For the simulator and tests, where real time means nothing. */
+    /* Not 0: a record may run so many Lua instructions, counted by a hook (slow), and watchdog is
+     * never called. For the simulator and tests, where real time means nothing. */
     uint64_t count_limit;
 };
 
@@ -193,17 +198,18 @@ struct udf_failure {
     struct slice details;   /* UDF_REJECTED: JSON; null when none were given */
 };
 
-/* One Lua state for (group, partition). seed: the job's, for math.random. host must outlive the task. */
+/* One Lua state for (group, partition). seed: the job's, for math.random. host must outlive the
+ * task. */
 int udf_task_open(struct udf_task **t, const struct udf_job *job, int group, int32_t partition,
                   struct udf_host *host, uint64_t seed, struct err *e) MUST_USE;
 void udf_task_close(struct udf_task *t);
-/* Runs one record through every node of the group that reads its topic, in order of declaration. attempt: 0,
- * or how often it failed before. On anything but UDF_OK *f says why, and the caller undoes what the
- * record did through the host; the task remains usable. */
+/* Runs one record through every node of the group that reads its topic, in order of declaration.
+ * attempt: 0, or how often it failed before. On anything but UDF_OK *f says why, and the caller
+ * undoes what the record did through the host; the task remains usable. */
 enum udf_result udf_task_process(struct udf_task *t, const struct udf_record *r, int attempt,
                                  struct udf_failure *f);
-/* Around a run of records: the watchdog is armed once for all of them instead of twice a record. Only
- * one task of a worker may be between the two. */
+/* Around a run of records: the watchdog is armed once for all of them instead of twice a record.
+ * Only one task of a worker may be between the two. */
 void udf_task_enter(struct udf_task *t);
 void udf_task_leave(struct udf_task *t);
 /* Bytes of Lua memory in use. */
@@ -215,9 +221,9 @@ int udf_task_sample(struct udf_task *t, int64_t i, struct slice *key, struct sli
 
 /* ---- bytes of stores ---- */
 
-/* Store keys: the order of the bytes is integers by value, then strings bytewise, then lists element by
- * element. Values: a compact deterministic form. Both tell their own types. These turn them into text as
- * emit would write it: 0, -ERR_CORRUPT, or out's failure. */
+/* Store keys: the order of the bytes is integers by value, then strings bytewise, then lists
+ * element by element. Values: a compact deterministic form. Both tell their own types. These turn
+ * them into text as emit would write it: 0, -ERR_CORRUPT, or out's failure. */
 int udf_key_text(struct slice enc, struct buf *out);
 int udf_value_text(struct slice enc, struct buf *out);
 /* For tests and tools. -ERR_TOO_BIG: longer than UDF_KEY_MAX is left to the caller. */

@@ -1,4 +1,5 @@
-/* tests/udf/support_host.h - a worker made of memory: keeps what a job emits, stores, logs and counts. */
+/* tests/udf/support_host.h - a worker made of memory: keeps what a job emits, stores, logs and
+ * counts. */
 #ifndef ONCE_TESTS_UDF_SUPPORT_HOST_H
 #define ONCE_TESTS_UDF_SUPPORT_HOST_H
 #include <stdarg.h>
@@ -40,7 +41,8 @@ void host_init(struct host *h);
 void host_deinit(struct host *h);
 /* Forgets outputs and log, keeps stores. */
 void host_clear(struct host *h);
-/* The text of the stored value at a string key, NULL if there is none; valid until the next call. */
+/* The text of the stored value at a string key, NULL if there is none; valid until the next
+ * call. */
 const char *host_stored(struct host *h, int store, const char *key);
 /* All outputs as lines "topic key value", null as \N. Valid until the next call. */
 const char *host_outputs(struct host *h);

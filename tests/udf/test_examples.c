@@ -1,5 +1,5 @@
-/* tests/udf/test_examples.c - the jobs of examples/ on their own input give their expected answers, and what
- * the two forms of the word count put out is the same. */
+/* tests/udf/test_examples.c - the jobs of examples/ on their own input give their expected answers,
+ * and what the two forms of the word count put out is the same. */
 #include "tests/udf/support_host.h"
 #include <stdio.h>
 #include <stdlib.h>

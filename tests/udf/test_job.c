@@ -184,6 +184,10 @@ static void loading_is_limited(void **state)
 
 static void errors_carry_the_jobs_frames(void **state)
 {
+    assert_refused("local function f() return f() + 1 end\nf()",
+                   "job.lua:1: the task needs more than 64 MB of memory "
+                   "(limits.memory)\njob.lua:1: in function 'f'\n... and 99");
+    assert_refused("local function f(s) return (s:gsub('.', f)) end\nf 'x'", "stack overflow");
     assert_refused("local function inner()\n  error 'no luck'\nend\nlocal function outer()\n  "
                    "inner()\n  return 1\nend\nouter()",
                    "job.lua:2: no luck\njob.lua:2: in function 'inner'");

@@ -1,7 +1,9 @@
 /* tests/udf/test_process.c - what a job sees and does with one record, and how a record fails. */
 #include "tests/udf/support_host.h"
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/time.h>
 
 #define HEAD "local once = require 'once'\n"
 
@@ -538,7 +540,7 @@ static void the_watchdog_stops_a_record_that_overruns(void **state)
     close_job(&x);
 }
 
-static void a_record_stuck_in_c_reports_the_overrun(void **state)
+static void no_idle_time_counts_against_a_record(void **state)
 {
     struct fixture x;
 
@@ -556,6 +558,63 @@ static void a_record_stuck_in_c_reports_the_overrun(void **state)
     assert_int_equal(signals.overruns, 0);
     udf_task_leave(x.t);
     close_job(&x);
+}
+
+static void (*alarm_fire)(void *);
+static void *alarm_user;
+
+static void on_alarm(int n)
+{
+    (void)n;
+    if (alarm_fire)
+        alarm_fire(alarm_user);
+}
+
+static void alarm_watchdog(struct udf_host *h, uint64_t ns, void (*fire)(void *), void *u)
+{
+    struct itimerval it = {.it_value = {.tv_sec = (time_t)(ns / 1000000000),
+                                        .tv_usec = (suseconds_t)(ns / 1000 % 1000000)}};
+
+    (void)h;
+    alarm_fire = fire;
+    alarm_user = u;
+    setitimer(ITIMER_REAL, &it, NULL);
+}
+
+/* The pattern takes exponential time inside C, where no hook is looked at; then the job would loop. */
+static volatile int real_overruns;
+static void real_overrun(struct udf_host *h)
+{
+    (void)h;
+    real_overruns = real_overruns + 1;
+}
+
+static void a_signal_ends_an_endless_loop(void **state)
+{
+    static const char *const bodies[] = {
+        "while true do end", "while true do pcall(function() while true do end end) end",
+        "local co = coroutine.wrap(function() while true do local t = {} t[1] = t end end) while "
+        "true do co() end",
+        "local s = ('a'):rep(27) s:find(('a?'):rep(27) .. ('a'):rep(27)) while true do end"};
+
+    signal(SIGALRM, on_alarm);
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+        struct fixture x;
+        open_job(&x, bodies[i]);
+        x.h.h.count_limit = 0;
+        x.h.h.watchdog = alarm_watchdog;
+        x.h.h.overrun = real_overrun;
+        udf_task_close(x.t);
+        x.t = host_task(x.job, 0, &x.h);
+        real_overruns = 0;
+        udf_task_enter(x.t);
+        assert_int_equal(run(&x, "a", "v"), UDF_TIME);
+        udf_task_leave(x.t);
+        assert_in(x.f.message, "job.lua:4: the record ran longer than 100 ms");
+        close_job(&x);
+    }
+    assert_true(real_overruns > 0);
+    signal(SIGALRM, SIG_DFL);
 }
 
 /* ---- determinism ---- */
@@ -724,7 +783,8 @@ int main(void)
         cmocka_unit_test(memory_is_limited),
         cmocka_unit_test(garbage_is_not_counted_against_the_job),
         cmocka_unit_test(the_watchdog_stops_a_record_that_overruns),
-        cmocka_unit_test(a_record_stuck_in_c_reports_the_overrun),
+        cmocka_unit_test(no_idle_time_counts_against_a_record),
+        cmocka_unit_test(a_signal_ends_an_endless_loop),
         cmocka_unit_test(two_tasks_do_the_same),
         cmocka_unit_test(pairs_has_one_order_and_fixed_keys),
         cmocka_unit_test(time_functions_follow_the_host),
