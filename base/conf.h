@@ -1,5 +1,5 @@
-/* base/conf.h - settings by name: `key=value` pairs in order, as given on a command line, in a properties
- * file, or with a topic. */
+/* base/conf.h - settings by name: `key=value` pairs in order, as given on a command line, in a
+ * properties file, or with a topic. */
 #ifndef ONCE_BASE_CONF_H
 #define ONCE_BASE_CONF_H
 #include "base/err.h"

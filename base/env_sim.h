@@ -117,8 +117,8 @@ void sim_crash(struct sim_node *n);
  * Peers hear nothing until the host is up again. */
 void sim_power_cut(struct sim_node *n);
 struct sim_disk *sim_node_disk(struct sim_node *n);
-/* The process stands still until then (ns of sim.now; 0: goes on now): its disk and network work on, its
- * code does not run, and it finds its clock ahead. */
+/* The process stands still until then (ns of sim.now; 0: goes on now): its disk and network work
+ * on, its code does not run, and it finds its clock ahead. */
 void sim_pause(struct sim_node *n, uint64_t until);
 
 /* For a driver that calls into a node's modules outside its turns: sets the node's now. */

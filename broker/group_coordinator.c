@@ -1,12 +1,13 @@
-/* broker/group_coordinator.c - groups and those who wait for them: requests in, timers, effects out.
+/* broker/group_coordinator.c - groups and those who wait for them: requests in, timers, effects
+ * out.
  *
- * Happy path: an API calls group_coordinator_step; the group's effects are done in order: a reply goes to
- * the parked call, a save becomes a record (group_records.c) and its outcome goes back into the group.
- * Answers that depend on the record wait for its lsn in reply_end.
+ * Happy path: an API calls group_coordinator_step; the group's effects are done in order: a reply
+ * goes to the parked call, a save becomes a record (group_records.c) and its outcome goes back into
+ * the group. Answers that depend on the record wait for its lsn in reply_end.
  *
  * Failure modes: no memory for a group or a parked call is COORDINATOR_NOT_AVAILABLE, which clients
- * retry. A parked request whose connection ends is forgotten; its group meets an unanswered token as a
- * reply that nobody takes. */
+ * retry. A parked request whose connection ends is forgotten; its group meets an unanswered token
+ * as a reply that nobody takes. */
 #include "broker/group_coordinator_impl.h"
 #include "base/check.h"
 #include <stdlib.h>

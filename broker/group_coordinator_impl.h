@@ -1,5 +1,5 @@
-/* broker/group_coordinator_impl.h - what the two files of the coordinator share: group_coordinator.c feeds
- * groups, group_records.c writes and reads `__consumer_offsets`. */
+/* broker/group_coordinator_impl.h - what the two files of the coordinator share:
+ * group_coordinator.c feeds groups, group_records.c writes and reads `__consumer_offsets`. */
 #ifndef ONCE_BROKER_GROUP_COORDINATOR_IMPL_H
 #define ONCE_BROKER_GROUP_COORDINATOR_IMPL_H
 #include "broker/broker.h"

@@ -1,11 +1,12 @@
-/* broker/group_records.c - the coordinator's side of `__consumer_offsets`: what it writes and reads.
+/* broker/group_records.c - the coordinator's side of `__consumer_offsets`: what it writes and
+ * reads.
  *
  * Writing: records into one batch, partition_append, and the batch comes back by
- * group_coordinator_staged, as a transaction's batches and markers do; that is where offsets change. Group
- * metadata is read at replay alone: live, the group is ahead of its record.
+ * group_coordinator_staged, as a transaction's batches and markers do; that is where offsets
+ * change. Group metadata is read at replay alone: live, the group is ahead of its record.
  *
- * Failure modes: an append refused (disk full, too much in flight) is told in the terms that clients of
- * OffsetCommit and SyncGroup know, and all of those are retried by them. */
+ * Failure modes: an append refused (disk full, too much in flight) is told in the terms that
+ * clients of OffsetCommit and SyncGroup know, and all of those are retried by them. */
 #include "broker/group_coordinator_impl.h"
 #include "base/check.h"
 #include "broker/group/records.h"

@@ -1,9 +1,9 @@
 /* broker/api/08_offset_commit.c - OffsetCommit: where a group's members are in their partitions.
  *
- * The member is checked once for the whole request; then each partition stands for itself. Written as one
- * batch of `__consumer_offsets`; the answer waits for it.
- * v2-4: the client may set a retention. v7: group.instance.id. v9: a group that is not there is told as
- * GROUP_ID_NOT_FOUND, below as ILLEGAL_GENERATION. */
+ * The member is checked once for the whole request; then each partition stands for itself. Written
+ * as one batch of `__consumer_offsets`; the answer waits for it. v2-4: the client may set a
+ * retention. v7: group.instance.id. v9: a group that is not there is told as GROUP_ID_NOT_FOUND,
+ * below as ILLEGAL_GENERATION. */
 #include "base/check.h"
 #include "broker/api/api.h"
 #include "broker/group/coordinator.h"

@@ -1,9 +1,9 @@
 /* broker/api/09_offset_fetch.c - OffsetFetch: the committed offsets of a group.
  *
- * What a transaction staged is never shown; with require_stable (v7) a partition that has such an offset is
- * UNSTABLE_OFFSET_COMMIT, and the client asks again once the markers are in. An offset that is not there is
- * -1 without an error.
- * v2: topics null asks for all that is committed, errors of the group at the top. v8: several groups. */
+ * What a transaction staged is never shown; with require_stable (v7) a partition that has such an
+ * offset is UNSTABLE_OFFSET_COMMIT, and the client asks again once the markers are in. An offset
+ * that is not there is -1 without an error. v2: topics null asks for all that is committed, errors
+ * of the group at the top. v8: several groups. */
 #include "base/check.h"
 #include "broker/api/api.h"
 #include "broker/group/coordinator.h"

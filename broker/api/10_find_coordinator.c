@@ -1,7 +1,9 @@
-/* broker/api/10_find_coordinator.c - FindCoordinator: who keeps a group, or a transactional id. One broker
- * is the cluster, so it is always this one; what the request does here is to make the internal topic.
+/* broker/api/10_find_coordinator.c - FindCoordinator: who keeps a group, or a transactional id. One
+ * broker is the cluster, so it is always this one; what the request does here is to make the
+ * internal topic.
  *
- * v1: the key's type. v4: several keys. Types other than group and transaction are INVALID_REQUEST. */
+ * v1: the key's type. v4: several keys. Types other than group and transaction are
+ * INVALID_REQUEST. */
 #include "broker/api/api.h"
 #include "broker/group/coordinator.h"
 

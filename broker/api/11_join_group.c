@@ -1,8 +1,9 @@
-/* broker/api/11_join_group.c - JoinGroup: becomes, or stays, a member for the next generation. Parked until
- * the group's join phase completes.
+/* broker/api/11_join_group.c - JoinGroup: becomes, or stays, a member for the next generation.
+ * Parked until the group's join phase completes.
  *
- * v0: the rebalance timeout is the session's. v4: a new member is first given an id (MEMBER_ID_REQUIRED).
- * v5: group.instance.id. v7: protocol type in the answer, null names. v9: SkipAssignment. */
+ * v0: the rebalance timeout is the session's. v4: a new member is first given an id
+ * (MEMBER_ID_REQUIRED). v5: group.instance.id. v7: protocol type in the answer, null names. v9:
+ * SkipAssignment. */
 #include "broker/api/api.h"
 #include "broker/group/coordinator.h"
 #include "broker/group/group.h"

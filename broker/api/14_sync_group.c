@@ -1,5 +1,6 @@
-/* broker/api/14_sync_group.c - SyncGroup: the leader brings the assignment, every member fetches its own.
- * Parked until the leader's is written. v3: group.instance.id. v5: protocol type and name both ways. */
+/* broker/api/14_sync_group.c - SyncGroup: the leader brings the assignment, every member fetches
+ * its own. Parked until the leader's is written. v3: group.instance.id. v5: protocol type and name
+ * both ways. */
 #include "broker/api/api.h"
 #include "broker/group/coordinator.h"
 #include "broker/group/group.h"

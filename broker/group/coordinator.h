@@ -1,14 +1,15 @@
-/* broker/group/coordinator.h - the shell around groups and offsets: parked requests, timers, records.
+/* broker/group/coordinator.h - the shell around groups and offsets: parked requests, timers,
+ * records.
  *
- * Groups (group.h) and offsets (offsets.h) are pure. The coordinator feeds them from requests, timers and
- * the batches of `__consumer_offsets`, and writes what they decide as records of that topic. It acts on
- * staged state: memory changes when a batch is staged, and answers that depend on it wait for its lsn
- * (reply_end). There is one way into the offsets: every batch of `__consumer_offsets`, ours, a
- * transaction's or a marker, comes through group_coordinator_staged when it is appended and through
- * group_coordinator_replay after a restart, and both do the same.
+ * Groups (group.h) and offsets (offsets.h) are pure. The coordinator feeds them from requests,
+ * timers and the batches of `__consumer_offsets`, and writes what they decide as records of that
+ * topic. It acts on staged state: memory changes when a batch is staged, and answers that depend on
+ * it wait for its lsn (reply_end). There is one way into the offsets: every batch of
+ * `__consumer_offsets`, ours, a transaction's or a marker, comes through group_coordinator_staged
+ * when it is appended and through group_coordinator_replay after a restart, and both do the same.
  *
- * Failure: a record that cannot be appended (disk full) refuses the request with an error the client
- * retries; groups go on in memory. The implementation is broker/group_coordinator.c. */
+ * Failure: a record that cannot be appended (disk full) refuses the request with an error the
+ * client retries; groups go on in memory. The implementation is broker/group_coordinator.c. */
 #ifndef ONCE_BROKER_GROUP_COORDINATOR_H
 #define ONCE_BROKER_GROUP_COORDINATOR_H
 #include "base/slice.h"
@@ -29,38 +30,40 @@ struct topic;
 enum { GROUP_TOPIC_PARTITIONS = 4 };
 
 /* ---- for the broker ---- */
-/* From broker_open, before recovery. No I/O. 0 or -ERR_NOMEM; -ERR_INVALID for a property that is not what
- * it should be (logged). */
+/* From broker_open, before recovery. No I/O. 0 or -ERR_NOMEM; -ERR_INVALID for a property that is
+ * not what it should be (logged). */
 int group_coordinator_open(struct group_coordinator **gc, struct broker *b);
 /* Without I/O, from any state. Parked requests are forgotten, not answered. NULL is fine. */
 void group_coordinator_free(struct group_coordinator *gc);
-/* Recovery: one batch of `__consumer_offsets`, markers included, in log order. Negative: memory, or a
- * batch that cannot be read. */
+/* Recovery: one batch of `__consumer_offsets`, markers included, in log order. Negative: memory, or
+ * a batch that cannot be read. */
 int group_coordinator_replay(struct group_coordinator *gc, struct partition *p,
                              const struct batch_info *info, struct slice batch);
 /* Running: a batch, or a marker, was staged on `__consumer_offsets`. info->base_offset is final. */
 void group_coordinator_staged(struct group_coordinator *gc, struct partition *p,
                               const struct batch_info *info, struct slice batch);
-/* The topic was deleted (staged): its offsets, pending ones too, get tombstones. t is still whole. */
+/* The topic was deleted (staged): its offsets, pending ones too, get tombstones. t is still
+ * whole. */
 void group_coordinator_topic_deleted(struct group_coordinator *gc, struct topic *t);
 
 /* ---- for APIs that commit offsets ---- */
-/* The partition of `__consumer_offsets` that holds the group; the topic is made on first need. NULL when
- * it cannot be. */
+/* The partition of `__consumer_offsets` that holds the group; the topic is made on first need. NULL
+ * when it cannot be. */
 struct partition *group_coordinator_partition(struct group_coordinator *gc, struct slice group);
 /* May a transactional commit come from this member? The rules of TxnOffsetCommit: KAFKA_NONE,
  * UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION, COORDINATOR_NOT_AVAILABLE. member "",
- * instance null and generation -1 are "nothing said". Call it when the record is about to be appended. */
+ * instance null and generation -1 are "nothing said". Call it when the record is about to be
+ * appended. */
 enum kafka_error group_check_member(struct group_coordinator *gc, struct slice group,
                                     struct slice member, struct slice instance, int32_t generation);
 /* A transaction holds an offset for this partition that is neither applied nor dropped. */
 bool group_offsets_unstable(struct group_coordinator *gc, struct slice group, struct slice topic,
                             int32_t partition);
 
-/* Writes offsets of one group as one batch, transactional if producer_id >= 0 (the plug is then asked
- * with rq, which may be NULL otherwise). Checks no membership. Each offset gets its error: metadata too
- * large, unknown topic or partition, or what the append was refused with, as Kafka's clients expect it
- * in an answer to OffsetCommit. Returns how many were written. */
+/* Writes offsets of one group as one batch, transactional if producer_id >= 0 (the plug is then
+ * asked with rq, which may be NULL otherwise). Checks no membership. Each offset gets its error:
+ * metadata too large, unknown topic or partition, or what the append was refused with, as Kafka's
+ * clients expect it in an answer to OffsetCommit. Returns how many were written. */
 struct group_commit_offset {
     struct slice topic;
     int32_t partition;
@@ -88,9 +91,9 @@ struct group_call {
     uint64_t token; /* the coordinator's; 0: not parked */
 };
 /* Feeds one event to the group, made if `create` and not there: returns what group_step returned in
- * out->error for the events that are answered at once. JOIN and SYNC are answered through call, from
- * within or later (call->token is 0 when it has been). A group that is not there: UNKNOWN_MEMBER_ID, for
- * a commit what OffsetCommit below version 9 says. */
+ * out->error for the events that are answered at once. JOIN and SYNC are answered through call,
+ * from within or later (call->token is 0 when it has been). A group that is not there:
+ * UNKNOWN_MEMBER_ID, for a commit what OffsetCommit below version 9 says. */
 enum kafka_error group_coordinator_step(struct group_coordinator *gc, struct slice group,
                                         struct group_event *ev, bool create,
                                         struct group_call *call);

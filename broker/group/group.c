@@ -1,7 +1,8 @@
 /* broker/group/group.c - events of a group: who may do what, and what follows.
  *
- * Each handler checks the member first (unknown, fenced, other generation), then acts by state; moves of
- * the state itself are in group_rebalance.c. Errors are answers, never failures of the step. */
+ * Each handler checks the member first (unknown, fenced, other generation), then acts by state;
+ * moves of the state itself are in group_rebalance.c. Errors are answers, never failures of the
+ * step. */
 #include "broker/group/group_impl.h"
 #include <stdlib.h>
 
@@ -131,7 +132,8 @@ static void join_add(struct group_run *r, struct slice id)
     rebalance_or_complete(r);
 }
 
-/* Version 4 and up: come back with the id that is given now, so that a lost answer leaves no ghost. */
+/* Version 4 and up: come back with the id that is given now, so that a lost answer leaves no
+ * ghost. */
 static void join_pending(struct group_run *r)
 {
     struct group_pending *p = r->g->pending.n < PENDING_MAX ? malloc(sizeof *p) : NULL;
@@ -324,8 +326,8 @@ static void on_leave(struct group_run *r)
         group_drop(r, m, KAFKA_UNKNOWN_MEMBER_ID);
 }
 
-/* Membership alone; what was committed is not asked: a member that lost the group and came back commits
- * under its new generation only what it was given with it. */
+/* Membership alone; what was committed is not asked: a member that lost the group and came back
+ * commits under its new generation only what it was given with it. */
 static void on_commit(struct group_run *r)
 {
     struct group *g = r->g;
@@ -455,8 +457,8 @@ static void drain_join(struct group_run *r, struct group_member *m)
     e->members = leads;
     e->group = g;
     if (replaced) {
-        /* Its assignment stands. A client that cannot be told to skip assigning is shown its former self
-         * as leader, so that it acts as a follower. */
+        /* Its assignment stands. A client that cannot be told to skip assigning is shown its former
+         * self as leader, so that it acts as a follower. */
         e->skip = leads && m->skip;
         e->members = e->skip;
         if (leads && !m->skip)

@@ -1,19 +1,20 @@
 /* broker/group/group.h - one classic consumer group as a state machine, without I/O.
  *
- * Happy path: members JOIN and are parked; when all are there (or time is up) the join completes, each is
- * told the new generation, the leader all members; the leader's SYNC brings the assignment, which is SAVEd
- * and then handed to every member whose SYNC is parked; HEARTBEATs keep members alive.
+ * Happy path: members JOIN and are parked; when all are there (or time is up) the join completes,
+ * each is told the new generation, the leader all members; the leader's SYNC brings the assignment,
+ * which is SAVEd and then handed to every member whose SYNC is parked; HEARTBEATs keep members
+ * alive.
  *
- * Calling: group_step with an event; do the effects in order; while out->more, group_step with GROUP_MORE;
- * after a GROUP_SAVE group_step with GROUP_SAVED before anything else. TICK at group_due(). What effects
- * point to lives until the next event other than MORE and SAVED.
+ * Calling: group_step with an event; do the effects in order; while out->more, group_step with
+ * GROUP_MORE; after a GROUP_SAVE group_step with GROUP_SAVED before anything else. TICK at
+ * group_due(). What effects point to lives until the next event other than MORE and SAVED.
  *
- * Requests that may wait carry a token, given back in exactly one reply effect. If nobody waits for it
- * any more, the caller drops that reply: the group takes the member for one whose answer got lost, and
- * the session timeout finds out.
+ * Requests that may wait carry a token, given back in exactly one reply effect. If nobody waits for
+ * it any more, the caller drops that reply: the group takes the member for one whose answer got
+ * lost, and the session timeout finds out.
  *
- * Invariants: the members of PREPARING and COMPLETING groups alone are parked; a leader is a member; an
- * instance id names a member that carries it; EMPTY means no members. */
+ * Invariants: the members of PREPARING and COMPLETING groups alone are parked; a leader is a
+ * member; an instance id names a member that carries it; EMPTY means no members. */
 #ifndef ONCE_BROKER_GROUP_GROUP_H
 #define ONCE_BROKER_GROUP_GROUP_H
 #include "base/map.h"
@@ -49,7 +50,8 @@ struct group_member {
     bool synced;                 /* in this generation */
     bool skip;                   /* its join came with version 9: SkipAssignment can be told */
     bool
-        replaced; /* a static member came back under a new id; answered from the current generation */
+        /* a static member came back under a new id; answered from the current generation */
+        replaced;
     struct group_member *next_gone;
 };
 
@@ -137,8 +139,8 @@ uint64_t group_due(const struct group *g);
 /* What the member said about itself under this protocol; empty if it does not list it. */
 struct slice group_member_metadata(const struct group_member *m, struct slice protocol);
 
-/* Reloading: load, then each member, then load_end; -ERR_NOMEM, or -ERR_INVALID (a member twice). Before
- * GROUP_STARTED no member expires. */
+/* Reloading: load, then each member, then load_end; -ERR_NOMEM, or -ERR_INVALID (a member twice).
+ * Before GROUP_STARTED no member expires. */
 int group_load(struct group *g, int32_t generation, struct slice protocol_type,
                struct slice protocol, int64_t state_ms);
 int group_load_member(struct group *g, const struct group_event *join, struct slice assignment);

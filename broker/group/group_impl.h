@@ -1,5 +1,6 @@
-/* broker/group/group_impl.h - what the files of the group's state machine share: members, rebalance,
- * replies. group.c handles events, group_rebalance.c moves the state, group_member.c keeps members. */
+/* broker/group/group_impl.h - what the files of the group's state machine share: members,
+ * rebalance, replies. group.c handles events, group_rebalance.c moves the state, group_member.c
+ * keeps members. */
 #ifndef ONCE_BROKER_GROUP_GROUP_IMPL_H
 #define ONCE_BROKER_GROUP_GROUP_IMPL_H
 #include "base/check.h"

@@ -1,7 +1,8 @@
-/* broker/group/group_member.c - the members of a group: what they own, and what they have in common.
+/* broker/group/group_member.c - the members of a group: what they own, and what they have in
+ * common.
  *
- * Each function that needs memory takes it before it changes anything, so that a failure leaves the group
- * as it was and the request is refused. */
+ * Each function that needs memory takes it before it changes anything, so that a failure leaves the
+ * group as it was and the request is refused. */
 #include "broker/group/group_impl.h"
 #include <stdlib.h>
 

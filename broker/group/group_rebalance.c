@@ -1,11 +1,12 @@
 /* broker/group/group_rebalance.c - how a group moves from one generation to the next.
  *
- * Happy path: group_rebalance opens the join phase, members park their JOINs, group_complete ends it with a
- * new generation, the leader's assignment is saved and group_saved makes the group STABLE.
+ * Happy path: group_rebalance opens the join phase, members park their JOINs, group_complete ends
+ * it with a new generation, the leader's assignment is saved and group_saved makes the group
+ * STABLE.
  *
- * Failure modes: members that do not come back in time are dropped (static ones stay until their session
- * ends); members that joined and do not SYNC in time are dropped too (group.c); an assignment that cannot
- * be saved is an error to all and begins a new rebalance. */
+ * Failure modes: members that do not come back in time are dropped (static ones stay until their
+ * session ends); members that joined and do not SYNC in time are dropped too (group.c); an
+ * assignment that cannot be saved is an error to all and begins a new rebalance. */
 #include "broker/group/group_impl.h"
 
 #define ABSENT_RETRY_NS (1000ull * GROUP_MS) /* for members with a rebalance timeout of 0 */

@@ -1,6 +1,6 @@
-/* broker/group/offsets.c - maps group -> topic -> partition of cells, and per producer a list of what it
- * staged. A cell counts how many staged offsets name it, so that "unstable" is one look-up; a cell lives
- * while it is committed or counted. */
+/* broker/group/offsets.c - maps group -> topic -> partition of cells, and per producer a list of
+ * what it staged. A cell counts how many staged offsets name it, so that "unstable" is one look-up;
+ * a cell lives while it is committed or counted. */
 #include "broker/group/offsets.h"
 #include "base/check.h"
 #include "base/err.h"

@@ -1,12 +1,12 @@
 /* broker/group/offsets.h - the offsets of the groups of one partition of `__consumer_offsets`.
  *
- * What is here is a function of that partition's records in log order, so live appends and replay use
- * the same calls and cannot disagree. A plain commit replaces what is there. A transactional one is
- * staged for its producer until a marker of that producer applies or drops it.
+ * What is here is a function of that partition's records in log order, so live appends and replay
+ * use the same calls and cannot disagree. A plain commit replaces what is there. A transactional
+ * one is staged for its producer until a marker of that producer applies or drops it.
  *
- * One rule decides between plain and transactional commits, live, at replay and for a cleaner that keeps
- * the last record of a key: the highest record offset wins. A staged offset older in the log than a plain
- * commit made before its marker loses against it.
+ * One rule decides between plain and transactional commits, live, at replay and for a cleaner that
+ * keeps the last record of a key: the highest record offset wins. A staged offset older in the log
+ * than a plain commit made before its marker loses against it.
  *
  * Nothing that is staged ever expires, and a group that has staged offsets is not gone. */
 #ifndef ONCE_BROKER_GROUP_OFFSETS_H
@@ -49,8 +49,8 @@ bool offsets_unstable(const struct offsets *o, const struct offset_key *k);
 bool offsets_has_group(const struct offsets *o, struct slice group);
 uint32_t offsets_pending_producers(const struct offsets *o);
 
-/* Everything of the group that is committed or staged (committed NULL: staged only), in order of first
- * mention. `each` must not change o. */
+/* Everything of the group that is committed or staged (committed NULL: staged only), in order of
+ * first mention. `each` must not change o. */
 typedef void (*offsets_each_fn)(void *user, const struct offset_key *k,
                                 const struct offset_value *committed, bool staged);
 void offsets_each(const struct offsets *o, struct slice group, offsets_each_fn each, void *user);
@@ -58,8 +58,8 @@ void offsets_each_group(const struct offsets *o, void (*each)(void *user, struct
                         void *user);
 
 /* What expires of a group by now_ms. `subscribed` says whether a topic is kept because a live group
- * reads it; since_ms is when a group with members became empty, -1 while it counts from the commit (a
- * simple group, or a topic no longer subscribed). */
+ * reads it; since_ms is when a group with members became empty, -1 while it counts from the commit
+ * (a simple group, or a topic no longer subscribed). */
 struct offsets_expiry {
     int64_t now_ms, retention_ms, since_ms;
     bool (*subscribed)(void *user, struct slice topic);

@@ -1,7 +1,8 @@
 /* broker/group/records.c - keys and values of `__consumer_offsets`.
  *
- * A key begins with the number of its type, a value with its version. We write OffsetCommitValue 3 (1 when
- * the client set a retention, as only that version can hold it) and GroupMetadataValue 3, and read all. */
+ * A key begins with the number of its type, a value with its version. We write OffsetCommitValue 3
+ * (1 when the client set a retention, as only that version can hold it) and GroupMetadataValue 3,
+ * and read all. */
 #include "broker/group/records.h"
 #include "base/wire/messages.h"
 

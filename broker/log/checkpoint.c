@@ -1,11 +1,11 @@
-/* broker/log/checkpoint.c - from time to time: what the segments have is made durable, that is written
- * down, and the journal's files before that place may be used again.
+/* broker/log/checkpoint.c - from time to time: what the segments have is made durable, that is
+ * written down, and the journal's files before that place may be used again.
  *
- * checkpoint_begin makes a cut between two durable rounds and notes of every log that moved where it stood
- * (log_mark_cut). Writers bring those logs' files to at least that state. Then: sync the root directory if
- * names changed in it, write journal/checkpoint.tmp, sync, rename, sync the directory. Until that is done
- * the old checkpoint and the journal from its place on are what counts. Its work follows the logs that
- * moved; the file alone names all.
+ * checkpoint_begin makes a cut between two durable rounds and notes of every log that moved where
+ * it stood (log_mark_cut). Writers bring those logs' files to at least that state. Then: sync the
+ * root directory if names changed in it, write journal/checkpoint.tmp, sync, rename, sync the
+ * directory. Until that is done the old checkpoint and the journal from its place on are what
+ * counts. Its work follows the logs that moved; the file alone names all.
  *
  * Kafka's own text files follow, without a sync: nothing of ours reads them. */
 #include "broker/log/internal.h"
@@ -47,7 +47,8 @@ int checkpoint_encode_all(struct logdir *d, const struct journal_mark *at, bool 
     buf_reset(out);
     checkpoint_start(out, &h);
     LIST_EACH (it, &d->logs) {
-        /* A dead one too while its directory has its name: that tells the next start whose it is. */
+        /* A dead one too while its directory has its name: that tells the next start whose it
+         * is. */
         struct log *l = list_entry(it, struct log, link);
         l->ck.topic = l->topic;
         l->ck.snapshot = l->snapshots[0];

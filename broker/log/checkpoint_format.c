@@ -1,5 +1,5 @@
-/* broker/log/checkpoint_format.c - see the header. The CRC covers everything, so whatever passes it was
- * written by us; lengths are checked all the same. */
+/* broker/log/checkpoint_format.c - see the header. The CRC covers everything, so whatever passes it
+ * was written by us; lengths are checked all the same. */
 #include "broker/log/checkpoint_format.h"
 
 static const unsigned char magic[8] = {'o', 'n', 'c', 'e', 'C', 'K', 'P', '1'};

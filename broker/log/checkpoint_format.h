@@ -1,12 +1,14 @@
-/* broker/log/checkpoint_format.h - the bytes of journal/checkpoint: where the journal must be read from
- * and where every log stood then. Pure: no I/O.
+/* broker/log/checkpoint_format.h - the bytes of journal/checkpoint: where the journal must be read
+ * from and where every log stood then. Pure: no I/O.
  *
  *     head, 160 bytes: 0 magic "onceCKP1", 8 flags, 12 count of starts, 16 salt, 32 boot id,
  *         48 next sequence, 56 journal file, 60 zero, 64 position in it, 72 number of logs,
  *         76 CRC of all with this field as zero, 80 bytes of the file, 88 zeros
- *     a log: topic id, partition, flags, start, end, segment's base, position, bytes in older segments,
+ *     a log: topic id, partition, flags, start, end, segment's base, position, bytes in older
+ *     segments,
  *         timestamp of the segment's first batch, greatest timestamp and its offset, creation time,
- *         offset of the newest producer snapshot, offset up to which there are no producers (or -1),
+ *         offset of the newest producer snapshot, offset up to which there are no producers (or
+ *         -1),
  *         what goes on the segment's indexes (struct index), length of the topic's name, the name
  */
 #ifndef ONCE_BROKER_LOG_CHECKPOINT_FORMAT_H

@@ -1,5 +1,6 @@
-/* broker/log/durable.c - what follows when a round is durable: ends, indexes and epochs move, the owner
- * is told, and answers may leave. In order of staging, so a log's hooks see its batches in order. */
+/* broker/log/durable.c - what follows when a round is durable: ends, indexes and epochs move, the
+ * owner is told, and answers may leave. In order of staging, so a log's hooks see its batches in
+ * order. */
 #include "broker/log/internal.h"
 #include <stdlib.h>
 
@@ -47,8 +48,8 @@ int log_advance(struct log *l, struct segment *s, uint64_t pos, const struct bat
     return 0;
 }
 
-/* The durable end stands at a new segment's base: the producers' state there, for those who load the
- * directory from its segments. */
+/* The durable end stands at a new segment's base: the producers' state there, for those who load
+ * the directory from its segments. */
 static void rolled(struct log *l)
 {
     struct logdir *d = l->d;

@@ -100,8 +100,8 @@ uint64_t index_position(const struct index *x, int64_t offset)
 {
     uint64_t lo = x->broken ? x->idx_filed / IDX_ENTRY : 0, hi = index_n_offsets(x), none = lo;
 
-    /* An entry's offset is the last one of its batch: the batch begins at or before `offset` only if
-     * the entry's offset is. */
+    /* An entry's offset is the last one of its batch: the batch begins at or before `offset` only
+     * if the entry's offset is. */
     while (lo < hi) {
         uint64_t mid = (lo + hi) / 2;
         if (x->base + (int32_t)get_be32(idx_at(x, mid)) <= offset)

@@ -1,9 +1,9 @@
 /* broker/log/index.h - the offset and time index of one segment, by Kafka's rules. Pure: no I/O.
  *
- * An entry is made for a batch when more than index.interval.bytes were appended since the last one,
- * that batch not counted: {last offset - base, position} and, if the greatest timestamp so far is
- * greater than that of the last time entry, {that timestamp, last offset of its batch - base}. A sealed
- * segment gets one more time entry.
+ * An entry is made for a batch when more than index.interval.bytes were appended since the last
+ * one, that batch not counted: {last offset - base, position} and, if the greatest timestamp so far
+ * is greater than that of the last time entry, {that timestamp, last offset of its batch - base}. A
+ * sealed segment gets one more time entry.
  *
  * Memory holds what is not in the files yet (`idx`, `tidx`), and numbers enough to go on without
  * reading them; the files' part is read when somebody looks something up. */
@@ -41,9 +41,10 @@ uint64_t index_n_times(const struct index *x);
 uint64_t index_position(const struct index *x, int64_t offset);
 /* The last time entry with a timestamp below ts: its offset, or base when there is none. */
 int64_t index_time_before(const struct index *x, int64_t ts);
-/* What the files' bytes say, for files that go on: drops entries that do not lie below end_position and
- * end_offset, sets last_tidx, since, idx_filed, tidx_filed. Bytes are taken over when `keep`. -ERR_CORRUPT:
- * the entries are not in order (rebuild them). *idx_bytes, *tidx_bytes: what is good. */
+/* What the files' bytes say, for files that go on: drops entries that do not lie below end_position
+ * and end_offset, sets last_tidx, since, idx_filed, tidx_filed. Bytes are taken over when `keep`.
+ * -ERR_CORRUPT: the entries are not in order (rebuild them). *idx_bytes, *tidx_bytes: what is
+ * good. */
 int index_adopt(struct index *x, struct slice idx, struct slice tidx, uint64_t end_position,
                 int64_t end_offset, bool keep);
 #endif

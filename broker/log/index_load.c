@@ -1,8 +1,9 @@
-/* broker/log/index_load.c - reads the index files of a segment when somebody looks something up in them.
+/* broker/log/index_load.c - reads the index files of a segment when somebody looks something up in
+ * them.
  *
- * From the page cache at once where that can be, else in the background with everyone who asks meanwhile
- * waiting for the same reading. Files that are missing or not in order make the index broken: lookups
- * then begin at the segment's start, slower and as right. */
+ * From the page cache at once where that can be, else in the background with everyone who asks
+ * meanwhile waiting for the same reading. Files that are missing or not in order make the index
+ * broken: lookups then begin at the segment's start, slower and as right. */
 #include "broker/log/internal.h"
 #include <stdlib.h>
 

@@ -1,10 +1,10 @@
 /* broker/log/internal.h - what the files of the log directory share.
  *
- * A batch's way: log_append puts it at the end of its log's tail and of the directory's line of staged
- * ones (tail.c, log.c) -> a round takes it (journal.c) -> durable: index, epochs, hooks (durable.c) ->
- * a writer puts its bytes into the segment (writer.c) -> a checkpoint syncs that and lets the journal's
- * files go (checkpoint.c). A tail's entries stand in the order of offsets and these four stages are
- * boundaries in it: n_written <= n_durable <= n_rounded <= n. */
+ * A batch's way: log_append puts it at the end of its log's tail and of the directory's line of
+ * staged ones (tail.c, log.c) -> a round takes it (journal.c) -> durable: index, epochs, hooks
+ * (durable.c) -> a writer puts its bytes into the segment (writer.c) -> a checkpoint syncs that and
+ * lets the journal's files go (checkpoint.c). A tail's entries stand in the order of offsets and
+ * these four stages are boundaries in it: n_written <= n_durable <= n_rounded <= n. */
 #ifndef ONCE_BROKER_LOG_INTERNAL_H
 #define ONCE_BROKER_LOG_INTERNAL_H
 #include "base/list.h"
@@ -286,8 +286,9 @@ struct index_wait {
     struct list link;
     void (*ready)(struct index_wait *w);
 };
-/* Makes the files' part of the segment's index available: 0 it is; -ERR_AGAIN: w->ready will be called. When
- * they cannot be read the index is marked broken, which costs time only. The .log must be open. */
+/* Makes the files' part of the segment's index available: 0 it is; -ERR_AGAIN: w->ready will be
+ * called. When they cannot be read the index is marked broken, which costs time only. The .log must
+ * be open. */
 int segment_index_load(struct segment *s, struct index_wait *w);
 void index_loads_free(struct logdir *d);
 
@@ -308,8 +309,8 @@ void log_key(const struct uuid *id, int32_t partition, unsigned char key[20]);
 void logs_leave(struct logdir *d);
 /* The leaving namesake whose directory is where this one's shall be, or NULL. */
 struct log *log_in_place_of(const struct log *l);
-/* With --durability async it need not wait until it may go: its directory takes its later name. The root must
- * be synced before another takes its place, for it may be taken back. */
+/* With --durability async it need not wait until it may go: its directory takes its later name. The
+ * root must be synced before another takes its place, for it may be taken back. */
 bool log_may_step_aside(const struct log *o);
 bool log_step_aside(struct log *o);
 /* DATA/TOPIC-PARTITION.ID-suffix */

@@ -1,9 +1,11 @@
-/* broker/log/journal.c - rounds: what was staged goes to the journal, one write and one sync at a time.
+/* broker/log/journal.c - rounds: what was staged goes to the journal, one write and one sync at a
+ * time.
  *
- * journal_kick is called at the end of a turn with staged batches and when a round is durable. It takes
- * as much of the line as one round may hold, writes head, entries, batches (referenced, not copied) and
- * padding with one gathered write, and is called again when that is durable. A failed write or sync ends
- * the directory's life: nothing that was in it can be told apart any more from what is durable. */
+ * journal_kick is called at the end of a turn with staged batches and when a round is durable. It
+ * takes as much of the line as one round may hold, writes head, entries, batches (referenced, not
+ * copied) and padding with one gathered write, and is called again when that is durable. A failed
+ * write or sync ends the directory's life: nothing that was in it can be told apart any more from
+ * what is durable. */
 #include "broker/log/internal.h"
 #include <stdlib.h>
 

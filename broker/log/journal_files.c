@@ -1,11 +1,11 @@
-/* broker/log/journal_files.c - the ring of the journal's files: the next one is made ready before the
- * current one is full, from those the checkpoint has let go, else a new one.
+/* broker/log/journal_files.c - the ring of the journal's files: the next one is made ready before
+ * the current one is full, from those the checkpoint has let go, else a new one.
  *
  * A new file is filled with zeros, synced, and its name made durable, all in the background and not
  * behind the journal's own writes; a recycled one is used as it is, for its old rounds have smaller
- * sequences or another salt. The first file of a directory is small so that a first start is quick, each
- * new one four times the last up to the configured size. When there is no space, no file comes: what is
- * staged waits, new appends are refused, and a timer tries again. */
+ * sequences or another salt. The first file of a directory is small so that a first start is quick,
+ * each new one four times the last up to the configured size. When there is no space, no file
+ * comes: what is staged waits, new appends are refused, and a timer tries again. */
 #include "broker/log/internal.h"
 #include <stdio.h>
 #include <stdlib.h>

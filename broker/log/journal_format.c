@@ -1,5 +1,5 @@
-/* broker/log/journal_format.c - writes and reads the bytes of a round. A head that is not one of ours is
- * told apart from one that is damaged; no number is believed before its CRC is. */
+/* broker/log/journal_format.c - writes and reads the bytes of a round. A head that is not one of
+ * ours is told apart from one that is damaged; no number is believed before its CRC is. */
 #include "broker/log/journal_format.h"
 #include "base/check.h"
 

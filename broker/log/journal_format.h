@@ -1,9 +1,9 @@
 /* broker/log/journal_format.h - the bytes of a journal round. Pure: no I/O.
  *
- * A round begins on a block of 4 KiB: a head of 128 bytes, the table of entries, the batches' bytes in
- * the same order, zeros up to the next block. The head carries the CRC of the first block (over its
- * 4096 bytes with that field as zero) and that of the rest, so that a first block alone proves that the
- * round was begun: the round before it was durable then.
+ * A round begins on a block of 4 KiB: a head of 128 bytes, the table of entries, the batches' bytes
+ * in the same order, zeros up to the next block. The head carries the CRC of the first block (over
+ * its 4096 bytes with that field as zero) and that of the rest, so that a first block alone proves
+ * that the round was begun: the round before it was durable then.
  *
  * Numbers are big-endian, as in the segments:
  *
@@ -47,14 +47,15 @@ struct round_entry {
 
 /* Bytes of a round with so many entries and bytes of batches. */
 uint64_t round_size(uint32_t n_entries, uint64_t data_bytes);
-/* Head with both CRCs and entries, into `out` (reset first), for batches that lie in `v` (n slices whose
- * sum is data_bytes). h->bytes, data_bytes and crc_rest are set. 0 or -ERR_NOMEM. */
+/* Head with both CRCs and entries, into `out` (reset first), for batches that lie in `v` (n slices
+ * whose sum is data_bytes). h->bytes, data_bytes and crc_rest are set. 0 or -ERR_NOMEM. */
 int round_encode(struct buf *out, struct round_head *h, const struct round_entry *entries,
                  const struct slice *v, int n);
-/* The first block alone (at least JOURNAL_BLOCK bytes): 0; -ERR_NOT_FOUND: not the begin of a round;
- * -ERR_CORRUPT: looks like one, its CRC is wrong or its numbers cannot be. */
+/* The first block alone (at least JOURNAL_BLOCK bytes): 0; -ERR_NOT_FOUND: not the begin of a
+ * round; -ERR_CORRUPT: looks like one, its CRC is wrong or its numbers cannot be. */
 int round_head_parse(struct slice block, struct round_head *h);
-/* Is the rest as the head says, and does every entry fit? `round` holds h->bytes. 0 or -ERR_CORRUPT. */
+/* Is the rest as the head says, and does every entry fit? `round` holds h->bytes. 0 or
+ * -ERR_CORRUPT. */
 int round_check(const struct round_head *h, struct slice round);
 /* Entry i of a checked round, and its batch. data_at is moved: begin with 0 and ask in order. */
 void round_entry_at(const struct round_head *h, struct slice round, uint32_t i, uint64_t *data_at,

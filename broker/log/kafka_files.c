@@ -1,5 +1,5 @@
-/* broker/log/kafka_files.c - the text files of a log directory, as Kafka writes and reads them. Pure: bytes
- * in, bytes out. A line that does not parse makes the whole file -ERR_CORRUPT. */
+/* broker/log/kafka_files.c - the text files of a log directory, as Kafka writes and reads them.
+ * Pure: bytes in, bytes out. A line that does not parse makes the whole file -ERR_CORRUPT. */
 #include "broker/log/internal.h"
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* broker/log/log.c - one partition: opening, staging of batches, rolling, the owner's questions.
  *
- * log_append gives the batch its offset and place at once and puts it at the end of the line; the rest
- * happens at the end of the turn. Nothing staged is ever taken back: what can refuse (disk full, too much
- * in flight, memory) is asked before the offset is given. */
+ * log_append gives the batch its offset and place at once and puts it at the end of the line; the
+ * rest happens at the end of the turn. Nothing staged is ever taken back: what can refuse (disk
+ * full, too much in flight, memory) is asked before the offset is given. */
 #include "broker/log/internal.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -227,7 +227,8 @@ static int line_reserve(struct logdir *d)
     return 0;
 }
 
-/* May it be staged? A bundle once begun is not refused for lack of room: half of one must not be. */
+/* May it be staged? A bundle once begun is not refused for lack of room: half of one must not
+ * be. */
 static int admit(struct log *l, size_t n)
 {
     struct logdir *d = l->d;

@@ -1,10 +1,11 @@
-/* broker/log/log_delete.c - how a log goes: its owner is rid of it at once, its directory follows when
- * nothing can bring it back.
+/* broker/log/log_delete.c - how a log goes: its owner is rid of it at once, its directory follows
+ * when nothing can bring it back.
  *
- * That is when the record of its deletion is durable; with --durability async, when a checkpoint covers that
- * record, for until then a power cut may undo the deletion. Then the directory is renamed, the new name
- * made durable, and the files go in the background; a start finishes what was begun. A namesake made
- * meanwhile waits, or, with --durability async, the old directory steps aside under its later name. */
+ * That is when the record of its deletion is durable; with --durability async, when a checkpoint
+ * covers that record, for until then a power cut may undo the deletion. Then the directory is
+ * renamed, the new name made durable, and the files go in the background; a start finishes what was
+ * begun. A namesake made meanwhile waits, or, with --durability async, the old directory steps
+ * aside under its later name. */
 #include "broker/log/internal.h"
 #include <stdio.h>
 #include <stdlib.h>

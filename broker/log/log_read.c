@@ -1,9 +1,9 @@
 /* broker/log/log_read.c - reading batches: from the tail in memory, else from a segment's file.
  *
- * The tail answers at once with references. A cold read finds its place by the index, tries the page
- * cache, and goes to the background when that does not have it. What comes from a file is checked, its
- * CRCs and that offsets ascend, before anybody is served. A read that is given up leaves its reading
- * behind; that ends on its own. */
+ * The tail answers at once with references. A cold read finds its place by the index, tries the
+ * page cache, and goes to the background when that does not have it. What comes from a file is
+ * checked, its CRCs and that offsets ascend, before anybody is served. A read that is given up
+ * leaves its reading behind; that ends on its own. */
 #include "broker/log/internal.h"
 #include <stdlib.h>
 

@@ -1,9 +1,9 @@
-/* broker/log/log_time.c - offsets by timestamp: the first record at or after a time, or the first with the
- * greatest timestamp.
+/* broker/log/log_time.c - offsets by timestamp: the first record at or after a time, or the first
+ * with the greatest timestamp.
  *
- * Segments are asked in order for their greatest timestamp; in the one that has what is looked for, the
- * time index gives an offset to begin at, and batches are read from there. Records of a batch are looked
- * at only when the batch's own greatest timestamp says that one of them will do. */
+ * Segments are asked in order for their greatest timestamp; in the one that has what is looked for,
+ * the time index gives an offset to begin at, and batches are read from there. Records of a batch
+ * are looked at only when the batch's own greatest timestamp says that one of them will do. */
 #include "broker/log/internal.h"
 #include <stdlib.h>
 
@@ -43,7 +43,8 @@ void time_finds_free(struct logdir *d)
         find_free(list_entry(it, struct time_find, link));
 }
 
-/* The first record of the batch in [start, upper) with a timestamp >= ts: 1 found, 0 none, negative. */
+/* The first record of the batch in [start, upper) with a timestamp >= ts: 1 found, 0 none,
+ * negative. */
 static int in_batch(struct time_find *f, struct slice batch, int64_t ts)
 {
     struct log_time *t = f->t;

@@ -1,8 +1,9 @@
-/* broker/log/logdir.c - the log directory as a whole: opening, the end of a turn, the tick, closing.
+/* broker/log/logdir.c - the log directory as a whole: opening, the end of a turn, the tick,
+ * closing.
  *
- * The end of a turn starts a round with what was staged and gives the writers work. The tick, every 100
- * ms while anything is under way, writes small remains to the segments, lets old batches leave the
- * memory, begins checkpoints, and tries again what a full disk stopped. */
+ * The end of a turn starts a round with what was staged and gives the writers work. The tick, every
+ * 100 ms while anything is under way, writes small remains to the segments, lets old batches leave
+ * the memory, begins checkpoints, and tries again what a full disk stopped. */
 #include "broker/log/internal.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -199,7 +200,8 @@ static struct logdir *logdir_new(struct env *env, const struct logdir_options *o
     return d;
 }
 
-/* The name of the folder at path, in its parent: a power cut must not take the whole directory back. */
+/* The name of the folder at path, in its parent: a power cut must not take the whole directory
+ * back. */
 static int sync_parent(struct logdir *d, const char *path)
 {
     char parent[PATH_CAP];

@@ -1,9 +1,10 @@
 /* broker/log/recovery.c - opening a directory: what is there, what is kept, and the new start.
  *
- * Fresh: a small journal file, a first checkpoint. Ours: checkpoint and journal are read, the metadata
- * log first, then those that it declares; when nothing contradicts, what is kept is written and synced,
- * and a checkpoint with a new salt begins a new journal in the old files. Kafka's: see
- * recovery_kafka.c. A crash at any point leaves the old checkpoint with all it needs. */
+ * Fresh: a small journal file, a first checkpoint. Ours: checkpoint and journal are read, the
+ * metadata log first, then those that it declares; when nothing contradicts, what is kept is
+ * written and synced, and a checkpoint with a new salt begins a new journal in the old files.
+ * Kafka's: see recovery_kafka.c. A crash at any point leaves the old checkpoint with all it
+ * needs. */
 #include "broker/log/recovery.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -216,8 +217,8 @@ static int open_logs(struct recovery *r, struct err *e)
 
 /* ---- writing ---- */
 
-/* Of a topic that is gone, when the checkpoint or the journal tells that it was one of ours: a power cut
- * undid the rename. Else it is somebody's. */
+/* Of a topic that is gone, when the checkpoint or the journal tells that it was one of ours: a
+ * power cut undid the rename. Else it is somebody's. */
 static void sweep_unknown(struct recovery *r, const char *name, int32_t partition)
 {
     struct logdir *d = r->d;
@@ -407,7 +408,8 @@ static int write_phase(struct recovery *r, struct err *e)
     struct logdir *d = r->d;
     int ret = make_ids(d, e);
 
-    /* Before any segment gets bytes of it: that it is in a segment proves that a round was durable. */
+    /* Before any segment gets bytes of it: that it is in a segment proves that a round was
+     * durable. */
     if (ret == 0)
         ret = recovery_secure(r, e);
     LIST_EACH (it, &d->logs)
@@ -420,7 +422,8 @@ static int write_phase(struct recovery *r, struct err *e)
     return ret < 0 ? ret : new_start(r, e);
 }
 
-/* What each log needs to go on; those that got something from the journal have a snapshot to write. */
+/* What each log needs to go on; those that got something from the journal have a snapshot to
+ * write. */
 static void settle(struct recovery *r)
 {
     struct logdir *d = r->d;

@@ -1,9 +1,9 @@
 /* broker/log/recovery.h - what opening a directory has in hand; freed when it is open.
  *
- * Two phases. Reading: the checkpoint, the journal behind it, then for every log (recovery_log_open) what
- * the checkpoint says plus the journal's entries; whatever contradicts is an error and nothing has been
- * changed. Writing: what the journal has goes to the segments again, all that is kept is synced, then a
- * new checkpoint with a new salt. */
+ * Two phases. Reading: the checkpoint, the journal behind it, then for every log
+ * (recovery_log_open) what the checkpoint says plus the journal's entries; whatever contradicts is
+ * an error and nothing has been changed. Writing: what the journal has goes to the segments again,
+ * all that is kept is synced, then a new checkpoint with a new salt. */
 #ifndef ONCE_BROKER_LOG_RECOVERY_H
 #define ONCE_BROKER_LOG_RECOVERY_H
 #include "broker/log/internal.h"
@@ -74,8 +74,8 @@ int recovery_replay(struct recovery *r, struct log *l, struct err *e);
 int recovery_each(struct recovery *r, struct log *l, int64_t from,
                   int (*each)(void *user, struct log *l, struct slice batch, struct err *e),
                   void *user, struct err *e);
-/* Batches of one segment's file from `pos` to `end`; *stop is where the last good one ended. With cut, a
- * bad one ends it without an error. */
+/* Batches of one segment's file from `pos` to `end`; *stop is where the last good one ended. With
+ * cut, a bad one ends it without an error. */
 int recovery_file(struct recovery *r, struct segment *s, uint64_t pos, uint64_t end, bool cut,
                   uint64_t *stop,
                   int (*each)(void *user, struct segment *s, uint64_t pos, struct slice batch,

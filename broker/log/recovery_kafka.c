@@ -1,9 +1,9 @@
-/* broker/log/recovery_kafka.c - a directory that Kafka left: no journal tells where a partition ends, so
- * its segments do.
+/* broker/log/recovery_kafka.c - a directory that Kafka left: no journal tells where a partition
+ * ends, so its segments do.
  *
- * After a clean stop the last segment is read from its last index entry on. Without the mark of one, all
- * from the recovery point on is read, checked and indexed anew, and cut at the first batch that is not
- * whole, as Kafka does: nothing behind that was ever promised by a disk. */
+ * After a clean stop the last segment is read from its last index entry on. Without the mark of
+ * one, all from the recovery point on is read, checked and indexed anew, and cut at the first batch
+ * that is not whole, as Kafka does: nothing behind that was ever promised by a disk. */
 #include "broker/log/recovery.h"
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,10 +1,11 @@
-/* broker/log/recovery_log.c - the reading phase for one log: where it ends, by the checkpoint and the
- * journal, and whether its segments agree.
+/* broker/log/recovery_log.c - the reading phase for one log: where it ends, by the checkpoint and
+ * the journal, and whether its segments agree.
  *
- * The segment may lack what the journal has, and, after a power cut, hold garbage there: it is written
- * again. Without a power cut in between, written bytes are either absent or right; others mean that the
- * disk changed them. Beyond the journal's end a segment holds nothing: it gets bytes only after their
- * round is durable. What lies there proves that a round was durable that cannot be read any more. */
+ * The segment may lack what the journal has, and, after a power cut, hold garbage there: it is
+ * written again. Without a power cut in between, written bytes are either absent or right; others
+ * mean that the disk changed them. Beyond the journal's end a segment holds nothing: it gets bytes
+ * only after their round is durable. What lies there proves that a round was durable that cannot be
+ * read any more. */
 #include "broker/log/recovery.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -356,8 +357,9 @@ static int open_ours(struct recovery *r, struct log *l, struct dir_list *files,
     return ret;
 }
 
-/* A power cut after a run with --durability async may have undone a deletion whose directory had its later
- * name already: it is taken back, and one that a namesake has in its place steps aside. */
+/* A power cut after a run with --durability async may have undone a deletion whose directory had
+ * its later name already: it is taken back, and one that a namesake has in its place steps
+ * aside. */
 static int take_back(struct log *l, struct dir_list *files, struct err *e)
 {
     struct env *env = l->d->env;

@@ -1,5 +1,5 @@
-/* broker/log/recovery_read.c - walks batches at recovery: those in a segment's file, then those the journal
- * has. Each one's CRC is checked and that offsets follow on each other. */
+/* broker/log/recovery_read.c - walks batches at recovery: those in a segment's file, then those the
+ * journal has. Each one's CRC is checked and that offsets follow on each other. */
 #include "broker/log/recovery.h"
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,8 +1,9 @@
-/* broker/log/recovery_redo.c - for one log: the producers' state is replayed (reading), then what the
- * journal has is written to the segments and all that is kept is made durable (writing).
+/* broker/log/recovery_redo.c - for one log: the producers' state is replayed (reading), then what
+ * the journal has is written to the segments and all that is kept is made durable (writing).
  *
- * Written again even where the file has it: bytes that a dead process left in the page cache may be lost
- * yet, and after a failed sync the kernel calls them clean. Nobody is served from them before. */
+ * Written again even where the file has it: bytes that a dead process left in the page cache may be
+ * lost yet, and after a failed sync the kernel calls them clean. Nobody is served from them
+ * before. */
 #include "broker/log/recovery.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -383,8 +384,8 @@ static int write_epochs(struct redoing *x, struct err *e)
     return 0;
 }
 
-/* Are the index files there, as long as the checkpoint says? A segment that nobody touched is not opened
- * for this when its names are there. */
+/* Are the index files there, as long as the checkpoint says? A segment that nobody touched is not
+ * opened for this when its names are there. */
 static bool index_missing(const struct segment *s)
 {
     return s->durable_pos > 0 && (s->index.idx_filed || s->index.tidx_filed) &&

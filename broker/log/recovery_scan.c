@@ -1,14 +1,15 @@
-/* broker/log/recovery_scan.c - reads the journal: every whole round of the last run from the checkpoint's
- * place on, in sequence.
+/* broker/log/recovery_scan.c - reads the journal: every whole round of the last run from the
+ * checkpoint's place on, in sequence.
  *
- * A round follows the one before it, or begins a file. Where the next one is not found whole is the end,
- * if a durable run wrote it only under one condition: no valid first block of a later round lies behind,
- * for a round is written only when the one before is durable. A run with --durability async makes no
- * such promise: there the end is where the sequence ends.
+ * A round follows the one before it, or begins a file. Where the next one is not found whole is the
+ * end, if a durable run wrote it only under one condition: no valid first block of a later round
+ * lies behind, for a round is written only when the one before is durable. A run with --durability
+ * async makes no such promise: there the end is where the sequence ends.
  *
- * The last round may be whole only in memory: its sync had not returned, or failed. A start copies it to
- * last-round, durably, before any segment gets bytes of it (that a segment has bytes of a round proves
- * that it was durable), and not over itself: a write torn by another power cut would take what is there. */
+ * The last round may be whole only in memory: its sync had not returned, or failed. A start copies
+ * it to last-round, durably, before any segment gets bytes of it (that a segment has bytes of a
+ * round proves that it was durable), and not over itself: a write torn by another power cut would
+ * take what is there. */
 #include "broker/log/recovery.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -54,7 +55,8 @@ static struct journal_file *file_by_id(struct journal *j, uint32_t id)
     return NULL;
 }
 
-/* The head at pos if it is one of this run; its sequence may be any. 1: yes, 0: no, negative: read error. */
+/* The head at pos if it is one of this run; its sequence may be any. 1: yes, 0: no, negative: read
+ * error. */
 static int head_at(struct recovery *r, struct journal_file *f, uint64_t pos, struct round_head *h)
 {
     unsigned char block[JOURNAL_BLOCK];

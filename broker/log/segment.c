@@ -1,8 +1,8 @@
 /* broker/log/segment.c - the files of one segment: names, and which of them are open.
  *
- * A .log is opened when it is written or read and stays open while it is in use or among the last few
- * hundred used: ten thousand partitions do not need ten thousand descriptors. Closing one also drops
- * the loaded index of a segment. */
+ * A .log is opened when it is written or read and stays open while it is in use or among the last
+ * few hundred used: ten thousand partitions do not need ten thousand descriptors. Closing one also
+ * drops the loaded index of a segment. */
 #include "broker/log/internal.h"
 #include <stdio.h>
 #include <stdlib.h>

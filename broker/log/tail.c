@@ -1,5 +1,6 @@
-/* broker/log/tail.c - the recent batches of each log, in memory: staged ones, those whose round is in
- * flight, those the segment does not have yet, and for a while those it has, for fetches that follow.
+/* broker/log/tail.c - the recent batches of each log, in memory: staged ones, those whose round is
+ * in flight, those the segment does not have yet, and for a while those it has, for fetches that
+ * follow.
  *
  * Entries leave from the old end only, and only when the segment has their bytes. */
 #include "broker/log/internal.h"

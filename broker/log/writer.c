@@ -1,13 +1,13 @@
-/* broker/log/writer.c - in the background: durable bytes go from the tails to the segments, and what a
- * checkpoint needs of a log is synced.
+/* broker/log/writer.c - in the background: durable bytes go from the tails to the segments, and
+ * what a checkpoint needs of a log is synced.
  *
- * A few writers take logs off a queue; a log has one writer at a time, so its files' operations keep
- * their order. A plain job makes the directory if need be and writes the bytes, unsynced. For a
- * checkpoint the job goes on: the producers' state is taken, segments and indexes are synced, then the
- * snapshot written, so that no snapshot is ahead of the aborted transactions in the files.
+ * A few writers take logs off a queue; a log has one writer at a time, so its files' operations
+ * keep their order. A plain job makes the directory if need be and writes the bytes, unsynced. For
+ * a checkpoint the job goes on: the producers' state is taken, segments and indexes are synced,
+ * then the snapshot written, so that no snapshot is ahead of the aborted transactions in the files.
  *
- * A full disk leaves the log in the queue until the next try; nothing is lost, for the journal keeps the
- * bytes. Any other failure ends the directory's life. */
+ * A full disk leaves the log in the queue until the next try; nothing is lost, for the journal
+ * keeps the bytes. Any other failure ends the directory's life. */
 #include "broker/log/internal.h"
 #include <stdio.h>
 #include <stdlib.h>

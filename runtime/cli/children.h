@@ -1,9 +1,10 @@
-/* runtime/cli/children.h - `once run --workers N`: worker processes, spawned by exec and supervised.
+/* runtime/cli/children.h - `once run --workers N`: worker processes, spawned by exec and
+ * supervised.
  *
- * Each child is this program as `once run JOB --child`, with the cluster's address and the state directory;
- * it dies with its parent (PR_SET_PDEATHSIG), before its slot can be taken again. One that dies otherwise
- * is started again, at once the first time, then with a growing pause. A child that stops with code 3 or 5
- * (bad job, record, refused) ends the run. */
+ * Each child is this program as `once run JOB --child`, with the cluster's address and the state
+ * directory; it dies with its parent (PR_SET_PDEATHSIG), before its slot can be taken again. One
+ * that dies otherwise is started again, at once the first time, then with a growing pause. A child
+ * that stops with code 3 or 5 (bad job, record, refused) ends the run. */
 #ifndef ONCE_RUNTIME_CLI_CHILDREN_H
 #define ONCE_RUNTIME_CLI_CHILDREN_H
 #include "runtime/cli/cli.h"

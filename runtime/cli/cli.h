@@ -1,9 +1,9 @@
-/* runtime/cli/cli.h - what the subcommands of `once` share: options, help, output forms, exit codes, and a
- * world to run in.
+/* runtime/cli/cli.h - what the subcommands of `once` share: options, help, output forms, exit
+ * codes, and a world to run in.
  *
- * A command is a table entry with a run function. It declares its options, has them parsed (--help prints
- * and exits), opens a world, and turns the loop until what it asked for is done. Records and results go to
- * stdout, everything else to stderr. */
+ * A command is a table entry with a run function. It declares its options, has them parsed (--help
+ * prints and exits), opens a world, and turns the loop until what it asked for is done. Records and
+ * results go to stdout, everything else to stderr. */
 #ifndef ONCE_RUNTIME_CLI_CLI_H
 #define ONCE_RUNTIME_CLI_CLI_H
 #include "base/conf.h"
@@ -64,9 +64,9 @@ struct command {
     int (*run)(struct cli *c, int argc, char **argv);
 };
 
-/* Parses argv (without the command's words): options may stand anywhere, `--` ends them. What is left goes to
- * rest (of argc entries at most), *n_rest of it. -1: print nothing more and exit with c->exit_code (help was
- * shown, or the error told). */
+/* Parses argv (without the command's words): options may stand anywhere, `--` ends them. What is
+ * left goes to rest (of argc entries at most), *n_rest of it. -1: print nothing more and exit with
+ * c->exit_code (help was shown, or the error told). */
 int cli_parse(struct cli *c, const struct command *cmd, const struct cli_option *options,
               int n_options, int argc, char **argv, const char **rest, int *n_rest);
 /* "once COMMAND: message" on stderr; returns code, so that `return cli_fail(...)` reads well. */
@@ -75,7 +75,8 @@ int cli_fail(struct cli *c, int code, const char *fmt, ...) __attribute__((forma
 int cli_code(int res);
 void cli_deinit(struct cli *c);
 
-/* Loop and node; and for commands of a cluster a client (brokers from -b, ONCE_BROKERS or 127.0.0.1:9092). */
+/* Loop and node; and for commands of a cluster a client (brokers from -b, ONCE_BROKERS or
+ * 127.0.0.1:9092). */
 int cli_world(struct cli *c);
 int cli_connect(struct cli *c);
 /* Turns the loop until *done, or a signal, or --timeout: 0, or the exit code (told). */

@@ -1,8 +1,8 @@
 /* runtime/cli/cmd_consume.c - `once consume`: a topic's records on stdout.
  *
- * Each partition is read from where -o says to its end (of committed records; --all: the high watermark),
- * or on and on with --follow. With --group the position of a group is where it starts, and nothing is
- * committed. */
+ * Each partition is read from where -o says to its end (of committed records; --all: the high
+ * watermark), or on and on with --follow. With --group the position of a group is where it starts,
+ * and nothing is committed. */
 #include "base/wire/batch.h"
 #include "runtime/cli/cli.h"
 #include "runtime/cli/jsonl.h"

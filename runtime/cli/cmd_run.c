@@ -1,9 +1,9 @@
-/* runtime/cli/cmd_run.c - `once run`: a job's worker or workers, an embedded broker unless there is a
- * cluster, files fed in, topics printed.
+/* runtime/cli/cmd_run.c - `once run`: a job's worker or workers, an embedded broker unless there is
+ * a cluster, files fed in, topics printed.
  *
- * Start: broker -> client -> worker(s), feeders, printer, all at once. --until-end: feeds done and workers
- * ready -> drained -> printed -> stop. Stop: workers commit and leave, then the broker closes. Whatever
- * fails is told once on stderr and ends the run by the same way out. */
+ * Start: broker -> client -> worker(s), feeders, printer, all at once. --until-end: feeds done and
+ * workers ready -> drained -> printed -> stop. Stop: workers commit and leave, then the broker
+ * closes. Whatever fails is told once on stderr and ends the run by the same way out. */
 #include "runtime/cli/broker_node.h"
 #include "runtime/cli/children.h"
 #include "runtime/cli/cli.h"

@@ -1,7 +1,8 @@
-/* runtime/cli/cmd_state.c - `once state ls|dump`: looks into the stores of a running or stopped worker.
+/* runtime/cli/cmd_state.c - `once state ls|dump`: looks into the stores of a running or stopped
+ * worker.
  *
- * STATE/JOB/SLOT/GROUP_PARTITION holds a task's stores. A task found in several slots or directories is
- * counted once: the copy whose inputs are furthest. */
+ * STATE/JOB/SLOT/GROUP_PARTITION holds a task's stores. A task found in several slots or
+ * directories is counted once: the copy whose inputs are furthest. */
 #include "runtime/cli/cli.h"
 #include "runtime/state/store.h"
 #include "udf/udf.h"

@@ -1,8 +1,8 @@
 /* runtime/cli/drain.h - `once run --until-end`: when is a job done?
  *
- * When its group has committed every source up to the end seen at the start (of a fed topic: after the
- * feed), and then every # topic up to its stable end, twice with nothing new between. It asks the cluster,
- * so it does not matter how many processes work. */
+ * When its group has committed every source up to the end seen at the start (of a fed topic: after
+ * the feed), and then every # topic up to its stable end, twice with nothing new between. It asks
+ * the cluster, so it does not matter how many processes work. */
 #ifndef ONCE_RUNTIME_CLI_DRAIN_H
 #define ONCE_RUNTIME_CLI_DRAIN_H
 #include "runtime/cli/cli.h"

@@ -294,7 +294,8 @@ static void ask_position(struct feed *f)
     admin_fetch_offsets(f->client, &f->fetch);
 }
 
-/* --again: the position goes to 0 first, in a transaction of its own; from then on it alone counts. */
+/* --again: the position goes to 0 first, in a transaction of its own; from then on it alone
+ * counts. */
 static void reset_ended(void *user, int res, const struct err *e)
 {
     struct feed *f = user;

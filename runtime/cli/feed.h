@@ -1,8 +1,8 @@
 /* runtime/cli/feed.h - `once run --in TOPIC=FILE`: each line of FILE once into TOPIC.
  *
- * In transactions that also commit the file's position: the offset of TOPIC partition 0 in group JOB-in, its
- * metadata the file's absolute path. A rerun goes on where the last stopped; a second feeder fences the
- * first. Whatever becomes of a transaction, the position says what is in. */
+ * In transactions that also commit the file's position: the offset of TOPIC partition 0 in group
+ * JOB-in, its metadata the file's absolute path. A rerun goes on where the last stopped; a second
+ * feeder fences the first. Whatever becomes of a transaction, the position says what is in. */
 #ifndef ONCE_RUNTIME_CLI_FEED_H
 #define ONCE_RUNTIME_CLI_FEED_H
 #include "runtime/cli/cli.h"

@@ -1,6 +1,6 @@
-/* runtime/cli/jsonl.h - the JSON line of a record, as `once consume` prints and `once produce` reads it:
- * {"topic","partition","offset","time","key","value","headers":[{"key","value"}…]}; bytes that are not UTF-8
- * are {"base64":"…"}. */
+/* runtime/cli/jsonl.h - the JSON line of a record, as `once consume` prints and `once produce`
+ * reads it: {"topic","partition","offset","time","key","value","headers":[{"key","value"}…]}; bytes
+ * that are not UTF-8 are {"base64":"…"}. */
 #ifndef ONCE_RUNTIME_CLI_JSONL_H
 #define ONCE_RUNTIME_CLI_JSONL_H
 #include "base/arena.h"
@@ -14,6 +14,7 @@ struct jsonl_record {
     int32_t n_headers;
 };
 int jsonl_write(struct buf *out, const struct fetched *r, bool invisible, const char *mark);
-/* 0, or -ERR_INVALID with a text that says what is wrong at which column. Unknown fields are ignored. */
+/* 0, or -ERR_INVALID with a text that says what is wrong at which column. Unknown fields are
+ * ignored. */
 int jsonl_read(struct slice line, struct jsonl_record *r, struct arena *a, struct err *e);
 #endif

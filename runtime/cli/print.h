@@ -1,4 +1,5 @@
-/* runtime/cli/print.h - `once run --out TOPIC`: committed records as lines, from the beginning, as they come. */
+/* runtime/cli/print.h - `once run --out TOPIC`: committed records as lines, from the beginning, as
+ * they come. */
 #ifndef ONCE_RUNTIME_CLI_PRINT_H
 #define ONCE_RUNTIME_CLI_PRINT_H
 #include "runtime/cli/cli.h"

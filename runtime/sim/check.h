@@ -1,5 +1,5 @@
-/* runtime/sim/check.h - the checkers, one property each. All look at what a run left: the broker's disk
- * by the checker's own reader, the workers' stores, what feeder and watcher remember. */
+/* runtime/sim/check.h - the checkers, one property each. All look at what a run left: the broker's
+ * disk by the checker's own reader, the workers' stores, what feeder and watcher remember. */
 #ifndef ONCE_RUNTIME_SIM_CHECK_H
 #define ONCE_RUNTIME_SIM_CHECK_H
 #include "runtime/sim/cluster.h"
@@ -25,16 +25,19 @@ struct sim_evidence {
 /* check_log.c: offsets without gaps, sequences without gaps, epochs never back, every transaction
  * decided, one marker each (I5, I6, I8, I9). */
 void check_log(struct sim_evidence *x);
-/* check_txn.c: markers are those that the transaction log decided, the same in all partitions (I4, I13). */
+/* check_txn.c: markers are those that the transaction log decided, the same in all partitions (I4,
+ * I13). */
 void check_txn(struct sim_evidence *x);
-/* check_input.c: what was acknowledged is there, where it was acknowledged, once, in order (I1, I2). */
+/* check_input.c: what was acknowledged is there, where it was acknowledged, once, in order (I1,
+ * I2). */
 void check_input(struct sim_evidence *x);
 /* check_seen.c: what a consumer saw is there still and as committed as it was shown (I3, I5). */
 void check_seen(struct sim_evidence *x);
 /* check_offsets.c: committed offsets reach the ends of the inputs and never went back (I7). */
 void check_offsets(struct sim_evidence *x);
-/* check_output.c: outputs are those of the job run serially over the committed inputs (I1, I2, I4). The
- * model keeps the replay for check_store; false: the job cannot be judged, model->failed says why. */
+/* check_output.c: outputs are those of the job run serially over the committed inputs (I1, I2, I4).
+ * The model keeps the replay for check_store; false: the job cannot be judged, model->failed says
+ * why. */
 bool check_output(struct sim_evidence *x, struct model *replay);
 /* check_store.c: stores are those of the replay, on disk and as their changelogs tell (I12). */
 void check_store(struct sim_evidence *x, const struct model *replay);

@@ -1,9 +1,10 @@
-/* runtime/sim/check_output.c - the job's outputs against a serial run over the same committed inputs.
+/* runtime/sim/check_output.c - the job's outputs against a serial run over the same committed
+ * inputs.
  *
- * Every task is replayed by the model on the records of its partitions as they stand in the log; what it
- * emits must be what the job's topics hold, internal ones included. Per (topic, partition, key) the records
- * must be the same in the same order; where several tasks write a key to one partition, their order to one
- * another is free, and only what is there is compared. */
+ * Every task is replayed by the model on the records of its partitions as they stand in the log;
+ * what it emits must be what the job's topics hold, internal ones included. Per (topic, partition,
+ * key) the records must be the same in the same order; where several tasks write a key to one
+ * partition, their order to one another is free, and only what is there is compared. */
 #include "base/check.h"
 #include "runtime/sim/check.h"
 #include <inttypes.h>

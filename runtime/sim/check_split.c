@@ -1,8 +1,9 @@
 /* runtime/sim/check_split.c - results per key against a run on one partition.
  *
- * A job that declares order = "any" says that its results per key do not depend on the order between
- * partitions. If its state is keyed by something else than the record key, though, the answer is split
- * over partitions: then the values of a key, over all partitions, are others than on one. */
+ * A job that declares order = "any" says that its results per key do not depend on the order
+ * between partitions. If its state is keyed by something else than the record key, though, the
+ * answer is split over partitions: then the values of a key, over all partitions, are others than
+ * on one. */
 #include "base/check.h"
 #include "runtime/sim/check.h"
 #include <stdlib.h>

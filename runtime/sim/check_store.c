@@ -1,5 +1,5 @@
-/* runtime/sim/check_store.c - each task's stores three ways: the replay's, what the committed changelog
- * folds to, and the copy on the workers' disks that is furthest. */
+/* runtime/sim/check_store.c - each task's stores three ways: the replay's, what the committed
+ * changelog folds to, and the copy on the workers' disks that is furthest. */
 #include "base/check.h"
 #include "runtime/sim/check.h"
 #include <inttypes.h>
@@ -103,7 +103,8 @@ static int64_t input_position(const struct store_meta *m)
     return sum;
 }
 
-/* The store of the task in one slot of a host's directory; NULL when none was ever committed there. */
+/* The store of the task in one slot of a host's directory; NULL when none was ever committed
+ * there. */
 static struct task_store *open_copy(struct sim_evidence *x, struct store_driver *d, int slot,
                                     const struct model_task *t)
 {

@@ -1,7 +1,7 @@
 /* runtime/sim/check_txn.c - what the transaction log decided against the markers that are there.
  *
- * Each prepare record names the partitions of a transaction and its decision; in each of them the next
- * marker of that producer must be this one, and no marker may be there that nobody decided. */
+ * Each prepare record names the partitions of a transaction and its decision; in each of them the
+ * next marker of that producer must be this one, and no marker may be there that nobody decided. */
 #include "base/check.h"
 #include "runtime/sim/check.h"
 #include <inttypes.h>

@@ -173,7 +173,8 @@ int cluster_places(struct cluster *c, struct place **v)
     return n;
 }
 
-/* A host's stores go back to what was synced, once a power cut, whichever of its workers were up. */
+/* A host's stores go back to what was synced, once a power cut, whichever of its workers were
+ * up. */
 static void stores_cut(struct place *p)
 {
     struct place *owner = p->owns_stores ? p : &p->cluster->workers[0];

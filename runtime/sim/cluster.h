@@ -1,12 +1,12 @@
 /* runtime/sim/cluster.h - a broker, workers and a client machine in one simulated world.
  *
  * The broker is the real one with transactions, the workers are real workers, each on a node of its
- * own; workers share a host and its state directory, or have one each. The client node runs the feeder and
- * the watcher. A place is a node and what runs on it now: when the node goes down its modules are freed
- * without I/O, and a later alarm starts the next incarnation on the same disk.
+ * own; workers share a host and its state directory, or have one each. The client node runs the
+ * feeder and the watcher. A place is a node and what runs on it now: when the node goes down its
+ * modules are freed without I/O, and a later alarm starts the next incarnation on the same disk.
  *
- * Failure: a broker that cannot start on its own disk, or a worker that stops by itself because of a
- * record or its data, is noted in `failed` and ends the run. */
+ * Failure: a broker that cannot start on its own disk, or a worker that stops by itself because of
+ * a record or its data, is noted in `failed` and ends the run. */
 #ifndef ONCE_RUNTIME_SIM_CLUSTER_H
 #define ONCE_RUNTIME_SIM_CLUSTER_H
 #include "base/conf.h"
@@ -52,7 +52,8 @@ struct cluster_options {
     int guarantee;      /* enum udf_guarantee, -1: the job's */
     uint64_t mutations;
     void *user;
-    /* Told when a node went down: after how long it comes back, ns; UINT64_MAX: somebody else starts it. */
+    /* Told when a node went down: after how long it comes back, ns; UINT64_MAX: somebody else
+     * starts it. */
     uint64_t (*down)(void *user, struct place *p, const char *why);
     /* The client node is up (again), or about to be torn down. */
     void (*client_up)(void *user, struct place *p);

@@ -1,11 +1,12 @@
 /* runtime/sim/disk_log.h - the checker's own reader of the broker's simulated disk.
  *
- * It reads segment files as a stranger would: folders named TOPIC-PARTITION, batches of format 2, and the
- * records in them; it decides itself which transactions were committed. It uses nothing of broker/, txn/ or
- * runtime/client/, so that a mistake there cannot hide itself. To be used when the broker has stopped in
- * order and all its bytes are in segments.
+ * It reads segment files as a stranger would: folders named TOPIC-PARTITION, batches of format 2,
+ * and the records in them; it decides itself which transactions were committed. It uses nothing of
+ * broker/, txn/ or runtime/client/, so that a mistake there cannot hide itself. To be used when the
+ * broker has stopped in order and all its bytes are in segments.
  *
- * Failure: bytes that do not parse are told to the verdict as corrupt, and reading of that log ends. */
+ * Failure: bytes that do not parse are told to the verdict as corrupt, and reading of that log
+ * ends. */
 #ifndef ONCE_RUNTIME_SIM_DISK_LOG_H
 #define ONCE_RUNTIME_SIM_DISK_LOG_H
 #include "base/sim_disk.h"

@@ -1,8 +1,8 @@
 /* runtime/sim/drain.h - has the job done all its work? Asked over the wire, as an operator would.
  *
- * Drained: the feeder is done, the committed offset of every source partition is past its last committed
- * record, and nothing is undecided there: twice in a row, a while apart. What the watcher knows may be
- * old (a half-open connection is quiet), so the ends are asked for. */
+ * Drained: the feeder is done, the committed offset of every source partition is past its last
+ * committed record, and nothing is undecided there: twice in a row, a while apart. What the watcher
+ * knows may be old (a half-open connection is quiet), so the ends are asked for. */
 #ifndef ONCE_RUNTIME_SIM_DRAIN_H
 #define ONCE_RUNTIME_SIM_DRAIN_H
 #include "runtime/sim/feeder.h"

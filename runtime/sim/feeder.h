@@ -1,9 +1,10 @@
-/* runtime/sim/feeder.h - writes the input through the real client, and remembers what was acknowledged.
+/* runtime/sim/feeder.h - writes the input through the real client, and remembers what was
+ * acknowledged.
  *
- * One input record after another leaves at the time drawn for it. An idempotent feeder never sends again
- * what may be in already: a record is acknowledged at an offset, or its outcome is unknown. A
- * transactional feeder commits chunks together with its position, goes on from the committed position
- * after any doubt, and may itself be killed: in the end each record is in exactly once. */
+ * One input record after another leaves at the time drawn for it. An idempotent feeder never sends
+ * again what may be in already: a record is acknowledged at an offset, or its outcome is unknown. A
+ * transactional feeder commits chunks together with its position, goes on from the committed
+ * position after any doubt, and may itself be killed: in the end each record is in exactly once. */
 #ifndef ONCE_RUNTIME_SIM_FEEDER_H
 #define ONCE_RUNTIME_SIM_FEEDER_H
 #include "runtime/client/admin.h"
@@ -45,8 +46,8 @@ struct feeder {
     uint64_t retries;
 };
 
-/* v, n, job, transactional, partitions and world_now are set; v->topic of all records lives on. `first`:
- * nothing was fed yet. */
+/* v, n, job, transactional, partitions and world_now are set; v->topic of all records lives on.
+ * `first`: nothing was fed yet. */
 void feeder_start(struct feeder *f, struct env *env, struct client *client);
 /* Without I/O; the records' state stays. */
 void feeder_free(struct feeder *f);

@@ -1,11 +1,11 @@
 /* runtime/sim/model.h - the job run serially: no broker, no faults, no transactions. The oracle.
  *
- * Records are given to a task one by one; what it emits is kept in order, its stores are plain sorted
- * arrays. A record that fails leaves nothing behind and goes by the job's policy, as in the worker. Only
- * the job's own Lua is shared with the real thing.
+ * Records are given to a task one by one; what it emits is kept in order, its stores are plain
+ * sorted arrays. A record that fails leaves nothing behind and goes by the job's policy, as in the
+ * worker. Only the job's own Lua is shared with the real thing.
  *
- * Failure: a job that cannot be run so (it stops at a record, it has no such topic) is noted in `failed`:
- * it cannot be judged. */
+ * Failure: a job that cannot be run so (it stops at a record, it has no such topic) is noted in
+ * `failed`: it cannot be judged. */
 #ifndef ONCE_RUNTIME_SIM_MODEL_H
 #define ONCE_RUNTIME_SIM_MODEL_H
 #include "base/arena.h"

@@ -1,12 +1,14 @@
-/* runtime/sim/sim_run.h - one seed: a job on a simulated cluster with faults, and what the checkers say.
+/* runtime/sim/sim_run.h - one seed: a job on a simulated cluster with faults, and what the checkers
+ * say.
  *
- *     sim_prepare(&p, &o)      once: the job on one partition, which also shows whether it can be judged
- *     sim_run_seed(&o, &p, seed, &result)   any number of times; the same seed gives the same trace hash
+ *     sim_prepare(&p, &o) once: the job on one partition, which also shows whether it can be judged
+ *     sim_run_seed(&o, &p, seed, &result) any number of times; the same seed gives the same trace
+ *     hash
  *     sim_prepared_free(&p)
  *
- * A run has a safety phase, in which the input is fed and faults strike, and a liveness phase: all is
- * healed, and the job must drain within a bound. Then workers and broker stop in order and the checkers
- * look at what is left. Everything that is drawn comes from the seed. */
+ * A run has a safety phase, in which the input is fed and faults strike, and a liveness phase: all
+ * is healed, and the job must drain within a bound. Then workers and broker stop in order and the
+ * checkers look at what is left. Everything that is drawn comes from the seed. */
 #ifndef ONCE_RUNTIME_SIM_SIM_RUN_H
 #define ONCE_RUNTIME_SIM_SIM_RUN_H
 #include "runtime/sim/faults.h"

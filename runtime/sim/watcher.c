@@ -1,5 +1,5 @@
-/* runtime/sim/watcher.c - lookups until every topic is there, two fetchers, and the memory of what they
- * gave. */
+/* runtime/sim/watcher.c - lookups until every topic is there, two fetchers, and the memory of what
+ * they gave. */
 #include "runtime/sim/watcher.h"
 #include "base/check.h"
 #include "runtime/sim/disk_log.h"

@@ -1,8 +1,9 @@
 /* runtime/sim/watcher.h - a consumer that reads every topic of a job all the time and remembers.
  *
- * It reads twice, committed and up to the high watermark, and keeps one hash for each (partition, offset):
- * what was seen once must never be another record, go away, or, if it was seen as committed, turn out not
- * to be (EO-61, invariants I3 and I5). check_seen.c compares it with the disk in the end. */
+ * It reads twice, committed and up to the high watermark, and keeps one hash for each (partition,
+ * offset): what was seen once must never be another record, go away, or, if it was seen as
+ * committed, turn out not to be (EO-61, invariants I3 and I5). check_seen.c compares it with the
+ * disk in the end. */
 #ifndef ONCE_RUNTIME_SIM_WATCHER_H
 #define ONCE_RUNTIME_SIM_WATCHER_H
 #include "runtime/client/fetcher.h"

@@ -1,8 +1,9 @@
 /* runtime/state/overlay.h - what a task has written to one store since its last commit.
  *
- * An overlay maps keys to their last value (or a tombstone) in memory; reads look here first and then in the
- * store below. Everything is bump-allocated and dropped at once. What one record writes can be undone:
- * overlay_mark before it, overlay_undo after a failure. Order of iteration is by key bytes, never by hash. */
+ * An overlay maps keys to their last value (or a tombstone) in memory; reads look here first and
+ * then in the store below. Everything is bump-allocated and dropped at once. What one record writes
+ * can be undone: overlay_mark before it, overlay_undo after a failure. Order of iteration is by key
+ * bytes, never by hash. */
 #ifndef ONCE_RUNTIME_STATE_OVERLAY_H
 #define ONCE_RUNTIME_STATE_OVERLAY_H
 #include "base/buf.h"
@@ -50,7 +51,8 @@ void overlay_mark(struct overlay *o);
 void overlay_undo(struct overlay *o);
 /* Forgets the mark: what was written stays. */
 void overlay_keep(struct overlay *o);
-/* Entry numbers in key order, *n of them (gone ones included: skip them); NULL when out of memory. */
+/* Entry numbers in key order, *n of them (gone ones included: skip them); NULL when out of
+ * memory. */
 const uint32_t *overlay_sorted(struct overlay *o, uint32_t *n);
 static inline bool overlay_empty(const struct overlay *o)
 {

@@ -1,14 +1,14 @@
-/* runtime/state/store.h - the stores of one task on disk (or in memory): key-value tables that commit in
- * step with a transaction.
+/* runtime/state/store.h - the stores of one task on disk (or in memory): key-value tables that
+ * commit in step with a transaction.
  *
- * A task has one task_store: a table per declared store and one record of meta that says up to where the
- * tables reflect the changelogs and the inputs. Writes arrive only as whole commits: frozen overlays and the
- * new meta, in one local transaction that is a compare-and-set on the commit number the overlay was opened
- * at. LMDB runs NOSYNC without WRITEMAP and is synced now and then off the loop; the changelog is the
- * durable truth (EO-52, EO-58).
+ * A task has one task_store: a table per declared store and one record of meta that says up to
+ * where the tables reflect the changelogs and the inputs. Writes arrive only as whole commits:
+ * frozen overlays and the new meta, in one local transaction that is a compare-and-set on the
+ * commit number the overlay was opened at. LMDB runs NOSYNC without WRITEMAP and is synced now and
+ * then off the loop; the changelog is the durable truth (EO-52, EO-58).
  *
- * Failure: a commit that fails leaves the old contents; the owner catches up from the changelog. A failed
- * sync means the store must be discarded. */
+ * Failure: a commit that fails leaves the old contents; the owner catches up from the changelog. A
+ * failed sync means the store must be discarded. */
 #ifndef ONCE_RUNTIME_STATE_STORE_H
 #define ONCE_RUNTIME_STATE_STORE_H
 #include "base/bytes.h"
@@ -76,8 +76,8 @@ struct task_store {
     char path[512];
 };
 
-/* How stores are made: on LMDB below a directory, or in memory for the simulator. A driver outlives its
- * stores and refuses a second open of the same path. */
+/* How stores are made: on LMDB below a directory, or in memory for the simulator. A driver outlives
+ * its stores and refuses a second open of the same path. */
 struct store_driver {
     /* Opens or creates. names[i] of n_tables tables. -ERR_BUSY: open elsewhere in this process;
      * -ERR_CORRUPT: cannot be read, discard it. */
@@ -96,11 +96,12 @@ int store_lmdb_open_ro(const char *path, const char *const *names, int n_tables,
 /* Of one opened read-only: is the table there? */
 bool store_lmdb_has(const struct task_store *s, int table);
 
-/* In memory; contents belong to the driver and outlive the task_store, as files outlive a process. */
+/* In memory; contents belong to the driver and outlive the task_store, as files outlive a
+ * process. */
 struct store_driver *store_mem_new(void);
 void store_mem_free(struct store_driver *d);
-/* A crash of the process leaves everything; a power cut throws the contents of paths that begin with
- * `prefix` back to their last sync, or away when `lose`. */
+/* A crash of the process leaves everything; a power cut throws the contents of paths that begin
+ * with `prefix` back to their last sync, or away when `lose`. */
 void store_mem_power_cut(struct store_driver *d, const char *prefix, bool lose);
 
 /* Bytes of meta, for drivers. */

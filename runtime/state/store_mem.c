@@ -1,8 +1,9 @@
 /* runtime/state/store_mem.c - the stores of a task in memory, for the simulator and tests.
  *
- * The driver holds the contents by path, as a disk holds files: they outlive the task_store that is closed
- * or lost with its process. Each path has the tables of its last commit and those of its last sync; a
- * power cut goes back to the latter, or to nothing. Tables are arrays sorted by key. */
+ * The driver holds the contents by path, as a disk holds files: they outlive the task_store that is
+ * closed or lost with its process. Each path has the tables of its last commit and those of its
+ * last sync; a power cut goes back to the latter, or to nothing. Tables are arrays sorted by
+ * key. */
 #include "base/map.h"
 #include "runtime/state/store.h"
 #include <stdio.h>

@@ -1,8 +1,9 @@
 /* runtime/worker/assign.c - tasks come and go with the assignment.
  *
- * A task exists for (group, partition) when the group's sources' partition is assigned; the range assignor
- * gives co-partitioned sources to one member. A task that stays over a rebalance goes on as it is, if no
- * generation was missed: its open work was committed before the partitions were given up. */
+ * A task exists for (group, partition) when the group's sources' partition is assigned; the range
+ * assignor gives co-partitioned sources to one member. A task that stays over a rebalance goes on
+ * as it is, if no generation was missed: its open work was committed before the partitions were
+ * given up. */
 #include "runtime/worker/worker_internal.h"
 
 static struct task *find_task(struct worker *w, int group, int32_t partition)
@@ -53,8 +54,8 @@ static void rewind_task(struct task *t)
         task_start(t);
 }
 
-/* Abort is a crash without the process: every task drops overlay, stream time, buffers and Lua state and
- * resumes from stable offset and store, by the code that serves a start. */
+/* Abort is a crash without the process: every task drops overlay, stream time, buffers and Lua
+ * state and resumes from stable offset and store, by the code that serves a start. */
 void assign_drop_all(struct worker *w)
 {
     pump_forget(w, NULL);

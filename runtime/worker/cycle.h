@@ -4,9 +4,10 @@
  * at_least_once:  RUN -> FLUSH -> OFFSETS -> (stores) RUN, offsets by a plain OffsetCommit
  * at_most_once:   RUN -> OFFSETS (of what was polled) -> process -> FLUSH -> (stores) RUN
  *
- * A failure before the decision is known leads to ABORT; an unknown or fenced outcome to INIT. Both end in
- * CYCLE_DROP: every task forgets what is not committed and resumes from stable offset and store, by the
- * code that serves a start. Membership lost means abort, never a commit under a newer one (EO-60). */
+ * A failure before the decision is known leads to ABORT; an unknown or fenced outcome to INIT. Both
+ * end in CYCLE_DROP: every task forgets what is not committed and resumes from stable offset and
+ * store, by the code that serves a start. Membership lost means abort, never a commit under a newer
+ * one (EO-60). */
 #ifndef ONCE_RUNTIME_WORKER_CYCLE_H
 #define ONCE_RUNTIME_WORKER_CYCLE_H
 #include <stdbool.h>

@@ -1,4 +1,5 @@
-/* runtime/worker/host.c - what a task's Lua may ask of its worker: outputs, stores, clocks, logs. */
+/* runtime/worker/host.c - what a task's Lua may ask of its worker: outputs, stores, clocks,
+ * logs. */
 #include "runtime/worker/worker_internal.h"
 #include <stdlib.h>
 
@@ -92,8 +93,8 @@ static int host_put(struct udf_host *h, int store, struct slice key, struct slic
     return overlay_put(&t->now[i], key, value);
 }
 
-/* A range is a merge of the store's iterator with a sorted copy of the overlays' part, both as of its
- * start; of equal keys the overlay's counts. */
+/* A range is a merge of the store's iterator with a sorted copy of the overlays' part, both as of
+ * its start; of equal keys the overlay's counts. */
 struct patch {
     struct slice key, value;
 };

@@ -1,4 +1,5 @@
-/* runtime/worker/outbox.c - descriptors over one growing run of bytes, reused from record to record. */
+/* runtime/worker/outbox.c - descriptors over one growing run of bytes, reused from record to
+ * record. */
 #include "runtime/worker/outbox.h"
 #include <stdlib.h>
 

@@ -1,4 +1,5 @@
-/* runtime/worker/outbox.h - the outputs of one record, held back until its process call has returned. */
+/* runtime/worker/outbox.h - the outputs of one record, held back until its process call has
+ * returned. */
 #ifndef ONCE_RUNTIME_WORKER_OUTBOX_H
 #define ONCE_RUNTIME_WORKER_OUTBOX_H
 #include "base/buf.h"

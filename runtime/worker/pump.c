@@ -1,8 +1,9 @@
 /* runtime/worker/pump.c - takes records from the fetcher, runs them, and passes their outputs on.
  *
- * A record is current from the moment it is taken until its outputs are with the producer: then its input's
- * position moves and the cycle is told. A failed record is retried, then stops the job, is skipped or goes to
- * the dead letter topic. Some records a turn, so that the loop stays responsive. */
+ * A record is current from the moment it is taken until its outputs are with the producer: then its
+ * input's position moves and the cycle is told. A failed record is retried, then stops the job, is
+ * skipped or goes to the dead letter topic. Some records a turn, so that the loop stays
+ * responsive. */
 #include "runtime/worker/worker_internal.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -107,7 +108,8 @@ static bool take(struct worker *w)
     return true;
 }
 
-/* at_most_once: polls a number of records; their offsets are committed before the first is processed. */
+/* at_most_once: polls a number of records; their offsets are committed before the first is
+ * processed. */
 static void poll_ahead(struct worker *w)
 {
     struct polled *q = &w->polled;
@@ -354,8 +356,8 @@ static void next_turn(struct env_timer *timer)
     env_task_add(w->env, &w->restore_turn);
 }
 
-/* Nothing comes, but markers and aborted batches were passed: that is progress too, and is committed, so
- * that whoever asks sees the group at the end (EO-42). */
+/* Nothing comes, but markers and aborted batches were passed: that is progress too, and is
+ * committed, so that whoever asks sees the group at the end (EO-42). */
 static void commit_idle(struct env_timer *timer)
 {
     struct worker *w = list_entry(timer, struct worker, idle_timer);

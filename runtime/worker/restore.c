@@ -1,17 +1,19 @@
 /* runtime/worker/restore.c - a task from "assigned" to "running": stable offsets, then its stores.
  *
- * First the stable offsets of the inputs, then the changelogs' ends as they are now, uncommitted: the
- * restore waits until the stable offset passes them, so a decided transaction whose marker is late is not
- * missed (EO-55). A store left by an earlier run is trusted only if it is this very file, of this changelog,
- * not ahead of the offsets, not older than what compaction may have dropped, and the changelog was not
- * truncated under it; else it is discarded and rebuilt. A task that restores takes no part in transactions. */
+ * First the stable offsets of the inputs, then the changelogs' ends as they are now, uncommitted:
+ * the restore waits until the stable offset passes them, so a decided transaction whose marker is
+ * late is not missed (EO-55). A store left by an earlier run is trusted only if it is this very
+ * file, of this changelog, not ahead of the offsets, not older than what compaction may have
+ * dropped, and the changelog was not truncated under it; else it is discarded and rebuilt. A task
+ * that restores takes no part in transactions. */
 #include "runtime/worker/worker_internal.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 enum { CHUNK_BYTES = 16 << 20, RECORDS_A_TURN = 4096, RETRY_MS = 200 };
-/* Half of Kafka's delete.retention.ms, a day: a tombstone younger than that is still in the changelog. */
+/* Half of Kafka's delete.retention.ms, a day: a tombstone younger than that is still in the
+ * changelog. */
 #define STORE_AGE_MAX_MS ((int64_t)12 * 3600 * 1000)
 
 /* One store's changelog being read. */
@@ -198,7 +200,8 @@ static void chunk_meta(struct task *t, struct store_meta *m, bool last)
     }
 }
 
-/* What was read goes to the store; the last chunk also says, durably, that the store is open again. */
+/* What was read goes to the store; the last chunk also says, durably, that the store is open
+ * again. */
 static void load_chunk(struct task *t, bool last)
 {
     struct task_restore *r = t->restore;

@@ -254,7 +254,8 @@ static void stored(struct store_commit *c, int res)
     worker_stored(t->worker, t, res);
 }
 
-/* Where the store will stand: behind the last changelog record of this transaction, at the inputs. */
+/* Where the store will stand: behind the last changelog record of this transaction, at the
+ * inputs. */
 static void fill_meta(struct task *t, struct store_meta *m)
 {
     for (int i = 0; i < t->n_stores; i++) {

@@ -1,9 +1,9 @@
 /* runtime/worker/task.h - a task: one node group on one partition, its Lua state and its stores.
  *
- * What a record does is held back: outputs in the worker's outbox, store writes in overlays under a mark.
- * When `process` returns, task_keep lets it stand; after a failure task_undo leaves nothing behind. At a
- * commit the overlays are frozen while the local transaction runs in the pool; reads look at overlay, then
- * frozen, then store. */
+ * What a record does is held back: outputs in the worker's outbox, store writes in overlays under a
+ * mark. When `process` returns, task_keep lets it stand; after a failure task_undo leaves nothing
+ * behind. At a commit the overlays are frozen while the local transaction runs in the pool; reads
+ * look at overlay, then frozen, then store. */
 #ifndef ONCE_RUNTIME_WORKER_TASK_H
 #define ONCE_RUNTIME_WORKER_TASK_H
 #include "base/env.h"
@@ -61,7 +61,8 @@ struct task {
 
 /* From job and partition; opens nothing. NULL: out of memory. */
 struct task *task_new(struct worker *w, int group, int32_t partition);
-/* Without I/O beyond closing the store; a local commit must not be in flight unless the node is dead. */
+/* Without I/O beyond closing the store; a local commit must not be in flight unless the node is
+ * dead. */
 void task_free(struct task *t);
 /* A fresh Lua state, empty overlays, unknown stream time; the store stays open. */
 int task_reset(struct task *t, struct err *e);
@@ -82,7 +83,7 @@ struct task_input *task_input(struct task *t, struct slice topic);
  * -ERR_LIMIT: call again when the producer has room; other errors are the producer's. */
 int task_flush(struct task *t);
 void task_flush_begin(struct task *t);
-/* Swaps overlays and starts the local transaction; done is told through worker_stored. clean: the last one of
- * an orderly stop. */
+/* Swaps overlays and starts the local transaction; done is told through worker_stored. clean: the
+ * last one of an orderly stop. */
 void task_store_commit(struct task *t, bool clean);
 #endif

@@ -1,8 +1,9 @@
-/* runtime/worker/topics.c - the topics a job needs: found, or made, and checked, before it joins its group.
+/* runtime/worker/topics.c - the topics a job needs: found, or made, and checked, before it joins
+ * its group.
  *
- * In order: sources (made with the partitions asked for if they do not exist), then outputs, # topics and
- * the dead letter topic, then changelogs, whose partition counts follow from the sources'. An output of a
- * "prefix-*" is looked up when a record first names it. */
+ * In order: sources (made with the partitions asked for if they do not exist), then outputs, #
+ * topics and the dead letter topic, then changelogs, whose partition counts follow from the
+ * sources'. An output of a "prefix-*" is looked up when a record first names it. */
 #include "runtime/worker/worker_internal.h"
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* runtime/worker/worker.c - the worker's life: open, start, run the cycle's effects, stop.
  *
- * Start: identity -> client -> topics -> producer id (which ends what a ghost of this slot left open) -> group.
- * Stop: commit, mark stores clean, leave the group. Failure: worker_fail keeps the first reason; what is
- * committed stays. */
+ * Start: identity -> client -> topics -> producer id (which ends what a ghost of this slot left
+ * open) -> group. Stop: commit, mark stores clean, leave the group. Failure: worker_fail keeps the
+ * first reason; what is committed stays. */
 #include "runtime/worker/worker_internal.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* runtime/worker/worker.h - a worker: runs a job's tasks against a cluster, exactly once.
  *
- * One worker a process (several in the simulator). It has an identity (state directory, slot), a client, one
- * producer, one group member, one fetcher, and a task for every partition it is assigned. The walk of a
- * record: fetcher -> task.c (Lua, outputs and store writes held back) -> producer and overlay -> commit.c
- * (cycle.h says when and what next) -> stores. */
+ * One worker a process (several in the simulator). It has an identity (state directory, slot), a
+ * client, one producer, one group member, one fetcher, and a task for every partition it is
+ * assigned. The walk of a record: fetcher -> task.c (Lua, outputs and store writes held back) ->
+ * producer and overlay -> commit.c (cycle.h says when and what next) -> stores. */
 #ifndef ONCE_RUNTIME_WORKER_WORKER_H
 #define ONCE_RUNTIME_WORKER_WORKER_H
 #include "base/env.h"
@@ -21,13 +21,15 @@ struct worker_options {
     uint64_t count_limit;        /* not 0: instructions a record instead of time (simulator) */
     uint32_t session_timeout_ms, transaction_timeout_ms; /* 15 s, 10 s when 0 */
     void *user;
-    /* The assignment is here and every task of it runs (an empty assignment included). May come again
-     * after a rebalance. */
+    /* The assignment is here and every task of it runs (an empty assignment included). May come
+     * again after a rebalance. */
     void (*on_ready)(void *user);
-    /* The worker has stopped: exit code as the command line's (0 orderly; 3 bad job, configuration, or a
-     * record stopped the job; 4 unreachable; 5 refused), and why. worker_free may follow from the loop. */
+    /* The worker has stopped: exit code as the command line's (0 orderly; 3 bad job, configuration,
+     * or a record stopped the job; 4 unreachable; 5 refused), and why. worker_free may follow from
+     * the loop. */
     void (*on_stopped)(void *user, int exit_code, const char *why);
-    /* From a signal handler: a record cannot be interrupted. The process has to end. May be NULL. */
+    /* From a signal handler: a record cannot be interrupted. The process has to end. May be
+     * NULL. */
     void (*on_overrun)(void *user);
     /* For tests and the simulator's oracle; may be NULL. */
     void (*on_processed)(void *user, int group, int32_t partition, const struct udf_record *r);

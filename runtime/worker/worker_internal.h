@@ -1,4 +1,5 @@
-/* runtime/worker/worker_internal.h - what the files of this folder share. Outside, worker.h is all. */
+/* runtime/worker/worker_internal.h - what the files of this folder share. Outside, worker.h is
+ * all. */
 #ifndef ONCE_RUNTIME_WORKER_INTERNAL_H
 #define ONCE_RUNTIME_WORKER_INTERNAL_H
 #include "base/map.h"
@@ -109,7 +110,8 @@ struct job_topic *worker_topic(struct worker *w, struct slice name);
 /* topics.c: looks up and creates what the job needs, then worker_topics_ready or worker_fail. */
 int job_topics_collect(struct worker *w, struct err *e);
 void job_topics_setup(struct worker *w);
-/* An output of a "prefix-*" that no record named before: looked up or made; the pump is asked again then. */
+/* An output of a "prefix-*" that no record named before: looked up or made; the pump is asked again
+ * then. */
 int job_topics_late(struct worker *w, struct slice name);
 void job_topics_free(struct worker *w);
 void worker_topics_ready(struct worker *w);

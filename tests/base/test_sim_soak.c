@@ -1,6 +1,6 @@
-/* tests/base/test_sim_soak.c - a world under random faults: three nodes that connect, talk, write and
- * work all the time, while connections are cut, hosts lose power and disks fail. What may not happen: a
- * failed check, a leak, bytes out of order, a world that does not recover. */
+/* tests/base/test_sim_soak.c - a world under random faults: three nodes that connect, talk, write
+ * and work all the time, while connections are cut, hosts lose power and disks fail. What may not
+ * happen: a failed check, a leak, bytes out of order, a world that does not recover. */
 #include "support_lab.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,9 @@
 /* tests/bench/alloc_count.c - counts what a process allocates, by call site. Loaded by LD_PRELOAD.
  *
- * ALLOC_COUNT_FILE=PATH maps PATH.PID: SITES entries of struct site, which a reader may look at any time. A
- * site is the place of the call and, where that lies in the program itself (built with frame pointers), the
- * caller of the function it is in. realloc counts as one allocation. glibc only: its own names are called. */
+ * ALLOC_COUNT_FILE=PATH maps PATH.PID: SITES entries of struct site, which a reader may look at any
+ * time. A site is the place of the call and, where that lies in the program itself (built with
+ * frame pointers), the caller of the function it is in. realloc counts as one allocation. glibc
+ * only: its own names are called. */
 #include <fcntl.h>
 #include <link.h>
 #include <malloc.h>

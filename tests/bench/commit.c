@@ -1,9 +1,10 @@
-/* tests/bench/commit.c - transactions back to back with our own client: one record, one offset, commit.
+/* tests/bench/commit.c - transactions back to back with our own client: one record, one offset,
+ * commit.
  *
  *   commit HOST:PORT TOPIC DIR ROUNDS
  *
- * After each, one 4 KiB write and fdatasync in DIR. Prints microseconds: the whole transaction p50, p99; EndTxn
- * alone p50, p99; the sync p50, p99. */
+ * After each, one 4 KiB write and fdatasync in DIR. Prints microseconds: the whole transaction p50,
+ * p99; EndTxn alone p50, p99; the sync p50, p99. */
 #include "base/env_uv.h"
 #include "runtime/client/producer.h"
 #include "tests/bench/floor.h"

@@ -1,11 +1,12 @@
-/* tests/bench/latency.c - one request in flight: how long until it is acknowledged as durable, beside what a
- * sync alone costs on the same file system at the same moment.
+/* tests/bench/latency.c - one request in flight: how long until it is acknowledged as durable,
+ * beside what a sync alone costs on the same file system at the same moment.
  *
  *   latency HOST:PORT TOPIC PARTITIONS turn|all DIR ROUNDS
  *
- * Each round: a Produce (acks=-1, on a plain socket) of one 100-byte record to the next partition, or with
- * "all" of one to every partition, then one 4 KiB write and fdatasync of a zero-filled file in DIR. Prints
- * microseconds: produce p50, p99, sync p50, p99. The bytes of the request are made by base/wire. */
+ * Each round: a Produce (acks=-1, on a plain socket) of one 100-byte record to the next partition,
+ * or with "all" of one to every partition, then one 4 KiB write and fdatasync of a zero-filled file
+ * in DIR. Prints microseconds: produce p50, p99, sync p50, p99. The bytes of the request are made
+ * by base/wire. */
 #include "base/bytes.h"
 #include "base/wire/batch.h"
 #include "base/wire/messages.h"

@@ -2,7 +2,8 @@
  *
  *   rdk_consume BOOTSTRAP TOPIC PARTITION MESSAGES
  *
- * read_committed, no group. Prints messages a second by the wall clock, from the first message to the last. */
+ * read_committed, no group. Prints messages a second by the wall clock, from the first message to
+ * the last. */
 #include <librdkafka/rdkafka.h>
 #include <stdio.h>
 #include <stdlib.h>

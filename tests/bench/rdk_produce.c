@@ -1,10 +1,11 @@
-/* tests/bench/rdk_produce.c - how fast librdkafka gets messages acknowledged: by its own mock (the client's
- * ceiling, "R"), by our broker, by another.
+/* tests/bench/rdk_produce.c - how fast librdkafka gets messages acknowledged: by its own mock (the
+ * client's ceiling, "R"), by our broker, by another.
  *
  *   rdk_produce BOOTSTRAP|mock TOPIC PARTITIONS SIZE MESSAGES
  *
- * Idempotent, acks=all, linger 5 ms, batches of 1 MB. Prints messages a second by the wall clock, from the
- * first produce to the last acknowledgement. The messages are the same bytes every time. */
+ * Idempotent, acks=all, linger 5 ms, batches of 1 MB. Prints messages a second by the wall clock,
+ * from the first produce to the last acknowledgement. The messages are the same bytes every
+ * time. */
 #include <librdkafka/rdkafka.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* tests/fuzz/fuzz_csv.c - a line of CSV from strangers: fields that are read, written and read again are
- * the same. The first byte picks the separator. */
+/* tests/fuzz/fuzz_csv.c - a line of CSV from strangers: fields that are read, written and read
+ * again are the same. The first byte picks the separator. */
 #include "base/check.h"
 #include "udf/lcsv.h"
 #include <lauxlib.h>

@@ -1,4 +1,5 @@
-/* tests/fuzz/fuzz_json.c - JSON from strangers: what is read is written, and read again gives the same. */
+/* tests/fuzz/fuzz_json.c - JSON from strangers: what is read is written, and read again gives the
+ * same. */
 #include "base/check.h"
 #include "udf/ljson.h"
 #include <lauxlib.h>

@@ -1,5 +1,6 @@
-/* tests/fuzz/fuzz_value.c - bytes of a store from a damaged changelog: keys and values are refused or read,
- * and what was read encodes to bytes that read the same. The first byte picks key or value. */
+/* tests/fuzz/fuzz_value.c - bytes of a store from a damaged changelog: keys and values are refused
+ * or read, and what was read encodes to bytes that read the same. The first byte picks key or
+ * value. */
 #include "base/check.h"
 #include "udf/lkey.h"
 #include "udf/lvalue.h"

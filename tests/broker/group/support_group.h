@@ -1,5 +1,5 @@
-/* tests/broker/group/support_group.h - a group with its shell played by the test: effects are carried out
- * at once and kept, saves succeed or fail as told. */
+/* tests/broker/group/support_group.h - a group with its shell played by the test: effects are
+ * carried out at once and kept, saves succeed or fail as told. */
 #ifndef ONCE_TESTS_BROKER_GROUP_SUPPORT_GROUP_H
 #define ONCE_TESTS_BROKER_GROUP_SUPPORT_GROUP_H
 #include "base/check.h"

@@ -628,8 +628,8 @@ static void eo60_generation_of_the_poll_is_refused_after_a_rejoin(void **state)
     uint64_t again = rig_join(&r, "", NULL, "range", "x");
     rig_join(&r, id[0], NULL, "range", "0");
     const char *fresh = reply(&r, again, KAFKA_NONE)->member; /* back under a new id */
-    /* With the identity of the poll, as our runtime sends it, the commit is refused. The group knows
-     * members and generations, not partitions: under its new identity it would be taken. */
+    /* With the identity of the poll, as our runtime sends it, the commit is refused. The group
+     * knows members and generations, not partitions: under its new identity it would be taken. */
     assert_int_equal(rig_commit(&r, id[1], NULL, 2, true), KAFKA_UNKNOWN_MEMBER_ID);
     assert_int_equal(rig_commit(&r, fresh, NULL, 2, true), KAFKA_ILLEGAL_GENERATION);
     assert_int_equal(rig_commit(&r, fresh, NULL, 3, true), KAFKA_NONE);

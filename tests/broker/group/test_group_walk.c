@@ -1,8 +1,9 @@
 /* tests/broker/group/test_group_walk.c - clients that behave, die and come back, at random.
  *
- * The model is what clients are promised: one leader a generation, who was told of all that hold it; no
- * part of an assignment in two living hands of one generation; a client that keeps its deadlines is
- * never thrown out, one that died is; and once the deaths end, the group settles with exactly the living. */
+ * The model is what clients are promised: one leader a generation, who was told of all that hold
+ * it; no part of an assignment in two living hands of one generation; a client that keeps its
+ * deadlines is never thrown out, one that died is; and once the deaths end, the group settles with
+ * exactly the living. */
 #include "tests/broker/group/support_group.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +16,7 @@ enum phase { OUT, JOINING, SYNCING, MEMBER };
 
 struct client {
     enum phase phase;
-    bool alive, late; /* late: did nothing the last time, so it must now */
+    bool alive, late;                      /* late: did nothing the last time, so it must now */
     char id[RIG_TEXT], instance[RIG_TEXT]; /* instance "": dynamic */
     int32_t generation;
     int part; /* what it was assigned; -1 nothing */

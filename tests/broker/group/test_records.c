@@ -1,4 +1,5 @@
-/* tests/broker/group/test_records.c - records of `__consumer_offsets`: ours there and back, Kafka's read. */
+/* tests/broker/group/test_records.c - records of `__consumer_offsets`: ours there and back, Kafka's
+ * read. */
 #include "base/check.h"
 #include "base/err.h"
 #include "base/wire/messages.h"

@@ -1,6 +1,7 @@
-/* tests/broker/log/support_logdir.h - a small owner of a log directory for the tests: topics by records of
- * the metadata partition (key: name, value: 16 bytes of id, null deletes), each with a few partitions;
- * batches whose records carry what the test says. On a simulated node, or on the real disk. */
+/* tests/broker/log/support_logdir.h - a small owner of a log directory for the tests: topics by
+ * records of the metadata partition (key: name, value: 16 bytes of id, null deletes), each with a
+ * few partitions; batches whose records carry what the test says. On a simulated node, or on the
+ * real disk. */
 #ifndef ONCE_TESTS_SUPPORT_LOGDIR_H
 #define ONCE_TESTS_SUPPORT_LOGDIR_H
 #include <setjmp.h>

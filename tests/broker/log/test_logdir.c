@@ -1,5 +1,5 @@
-/* tests/broker/log/test_logdir.c - the main path: append, durable, read, close, open again; on the simulated
- * node and on the real disk. */
+/* tests/broker/log/test_logdir.c - the main path: append, durable, read, close, open again; on the
+ * simulated node and on the real disk. */
 #include "tests/broker/log/support_logdir.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
-/* tests/broker/log/test_torn.c - damage of every kind at every byte: what a power cut may do to the last
- * round is forgotten, what a disk did to anything before it is said and not cut away.
+/* tests/broker/log/test_torn.c - damage of every kind at every byte: what a power cut may do to the
+ * last round is forgotten, what a disk did to anything before it is said and not cut away.
  *
- * One run makes three small rounds and one of three blocks; each case alters the files and starts. */
+ * One run makes three small rounds and one of three blocks; each case alters the files and
+ * starts. */
 #include "tests/broker/log/support_logdir.h"
 #include "broker/log/journal_format.h"
 #include <stdio.h>
