@@ -48,7 +48,7 @@ file(GLOB fuzz_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/fuzz/fuzz_*.c
 foreach(s ${fuzz_sources})
   get_filename_component(n ${s} NAME_WE)
   set(libs)
-  foreach(l once_worker once_state once_client once_udf once_txn_api once_log once_wire once_base)
+  foreach(l once_cli once_worker once_state once_client once_udf once_txn_api once_log once_wire once_base)
     if(TARGET ${l})
       list(APPEND libs ${l})
     endif()

@@ -185,8 +185,10 @@ static int unbase64(struct reader *r, struct slice text, struct slice *out)
 
     if (!to)
         return err_set(r->e, ERR_NOMEM, "out of memory");
-    while (text.n && text.p[text.n - 1] == '=')
+    for (int i = 0; i < 2 && text.n && text.p[text.n - 1] == '='; i++)
         text.n--;
+    if (text.n % 4 == 1)
+        return bad(r, "not base64");
     for (size_t i = 0; i < text.n; i++) {
         int d = digit64(text.p[i]);
         if (d < 0)
@@ -248,6 +250,45 @@ static int number(struct reader *r, int64_t *v)
     return 0;
 }
 
+/* Behind an element of a list or object: 1, another follows; 0, it has ended. */
+static int go_on(struct reader *r, char close)
+{
+    if (eat(r, ','))
+        return 1;
+    if (eat(r, close))
+        return 0;
+    return bad(r, close == '}' ? "a comma or } is expected" : "a comma or ] is expected");
+}
+
+/* The name of an object's field and its colon. */
+static int field(struct reader *r, struct slice *name)
+{
+    if (string(r, name))
+        return -ERR_INVALID;
+    return eat(r, ':') ? 0 : bad(r, ": is expected");
+}
+
+static int skip(struct reader *r);
+
+static int skip_nested(struct reader *r)
+{
+    char close = *r->p++ == '{' ? '}' : ']';
+    struct slice s;
+    int more = 1;
+
+    if (++r->depth > DEPTH_MAX)
+        return bad(r, "nested too deeply");
+    if (eat(r, close))
+        more = 0;
+    while (more > 0) {
+        if ((close == '}' && field(r, &s)) || skip(r))
+            return -ERR_INVALID;
+        more = go_on(r, close);
+    }
+    r->depth--;
+    return more;
+}
+
 static int skip(struct reader *r)
 {
     struct slice s;
@@ -257,21 +298,8 @@ static int skip(struct reader *r)
         return bad(r, "a value is expected");
     if (*r->p == '"')
         return string(r, &s);
-    if (*r->p == '{' || *r->p == '[') {
-        char close = *r->p == '{' ? '}' : ']';
-        if (++r->depth > DEPTH_MAX)
-            return bad(r, "nested too deeply");
-        r->p++;
-        while (!eat(r, close)) {
-            if (close == '}' && (string(r, &s) || !eat(r, ':')))
-                return bad(r, "a field is expected");
-            if (skip(r))
-                return -ERR_INVALID;
-            eat(r, ',');
-        }
-        r->depth--;
-        return 0;
-    }
+    if (*r->p == '{' || *r->p == '[')
+        return skip_nested(r);
     if (word(r, "null") || word(r, "true") || word(r, "false"))
         return 0;
     while (r->p < r->end && strchr("+-.eE0123456789", *r->p) && *r->p)
@@ -284,17 +312,21 @@ static int header(struct reader *r, struct buf *out)
     struct slice key = SLICE_NULL, value = SLICE_NULL, name;
     unsigned char v[10];
 
+    int more = 1;
+
     if (!eat(r, '{'))
         return bad(r, "a header is {\"key\":…,\"value\":…}");
-    while (!eat(r, '}')) {
-        if (string(r, &name) || !eat(r, ':'))
-            return bad(r, "a field is expected");
-        if (slice_eq_str(name, "key")     ? bytes(r, &key)
-            : slice_eq_str(name, "value") ? bytes(r, &value)
-                                          : skip(r))
+    if (eat(r, '}'))
+        more = 0;
+    while (more > 0) {
+        if (field(r, &name) || (slice_eq_str(name, "key")     ? bytes(r, &key)
+                                : slice_eq_str(name, "value") ? bytes(r, &value)
+                                                              : skip(r)))
             return -ERR_INVALID;
-        eat(r, ',');
+        more = go_on(r, '}');
     }
+    if (more)
+        return more;
     if (!key.p)
         return bad(r, "a header needs a key");
     buf_put(out, v, (size_t)put_varint(v, (int64_t)key.n));
@@ -307,46 +339,65 @@ static int header(struct reader *r, struct buf *out)
 static int headers(struct reader *r, struct jsonl_record *rec)
 {
     struct buf b;
-    int rc = 0;
+    int more = 1;
 
     if (!eat(r, '['))
         return bad(r, "headers are a list");
     buf_init(&b, HEADERS_BYTES_MAX);
-    while (!rc && !eat(r, ']')) {
-        rc = header(r, &b);
+    rec->n_headers = 0;
+    if (eat(r, ']'))
+        more = 0;
+    while (more > 0) {
+        more = header(r, &b);
+        if (!more)
+            more = go_on(r, ']');
         rec->n_headers++;
-        eat(r, ',');
     }
-    if (!rc)
+    if (!more)
         rec->headers = arena_copy(r->arena, buf_slice(&b));
     buf_deinit(&b);
-    return rc;
+    return more;
+}
+
+static int record_field(struct reader *r, struct jsonl_record *rec)
+{
+    struct slice name;
+
+    if (field(r, &name))
+        return -ERR_INVALID;
+    if (slice_eq_str(name, "key"))
+        return bytes(r, &rec->key);
+    if (slice_eq_str(name, "value"))
+        return bytes(r, &rec->value);
+    if (slice_eq_str(name, "time"))
+        return number(r, &rec->time);
+    if (slice_eq_str(name, "headers"))
+        return headers(r, rec);
+    if (!slice_eq_str(name, "partition"))
+        return skip(r);
+    if (number(r, &rec->partition))
+        return -ERR_INVALID;
+    return rec->partition < 0 || rec->partition > INT32_MAX ? bad(r, "no partition has this number")
+                                                            : 0;
 }
 
 int jsonl_read(struct slice line, struct jsonl_record *rec, struct arena *a, struct err *e)
 {
     struct reader r = {.begin = line.p, .p = line.p, .end = line.p + line.n, .arena = a, .e = e};
-    struct slice name;
+    int more = 1;
 
     *rec = (struct jsonl_record){.partition = -1, .time = -1};
     if (!eat(&r, '{'))
         return bad(&r, "a JSON object is expected");
-    while (!eat(&r, '}')) {
-        int rc;
-        if (string(&r, &name))
-            return -ERR_INVALID;
-        if (!eat(&r, ':'))
-            return bad(&r, ": is expected");
-        rc = slice_eq_str(name, "key")         ? bytes(&r, &rec->key)
-             : slice_eq_str(name, "value")     ? bytes(&r, &rec->value)
-             : slice_eq_str(name, "partition") ? number(&r, &rec->partition)
-             : slice_eq_str(name, "time")      ? number(&r, &rec->time)
-             : slice_eq_str(name, "headers")   ? headers(&r, rec)
-                                               : skip(&r);
-        if (rc)
-            return rc;
-        eat(&r, ',');
+    if (eat(&r, '}'))
+        more = 0;
+    while (more > 0) {
+        more = record_field(&r, rec);
+        if (!more)
+            more = go_on(&r, '}');
     }
+    if (more)
+        return more;
     space(&r);
     return r.p == r.end ? 0 : bad(&r, "something follows the object");
 }

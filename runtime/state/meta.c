@@ -85,6 +85,7 @@ static void get_inputs(struct reader *r, struct store_meta *m)
             return;
         }
         memcpy(m->inputs[i].topic, get(r, n), n);
+        r->bad |= memchr(m->inputs[i].topic, 0, n) != NULL;
         m->inputs[i].partition = (int32_t)get_be32(get(r, 4));
         m->inputs[i].offset = (int64_t)get_be64(get(r, 8));
     }
@@ -94,6 +95,7 @@ int store_meta_decode(struct store_meta *m, struct slice bytes)
 {
     struct reader r = {.s = bytes};
     const unsigned char *head = get(&r, META_HEAD);
+    unsigned char clean;
 
     memset(m, 0, sizeof *m);
     if (r.bad || get_be16(head) != META_VERSION || get_be32(head + 2) != crc32c(0, r.s.p, r.s.n))
@@ -101,7 +103,9 @@ int store_meta_decode(struct store_meta *m, struct slice bytes)
     m->commit = get_be64(get(&r, 8));
     m->stream_time = (int64_t)get_be64(get(&r, 8));
     m->wall_ms = (int64_t)get_be64(get(&r, 8));
-    m->clean = *get(&r, 1) != 0;
+    clean = *get(&r, 1);
+    m->clean = clean == 1;
+    r.bad |= clean > 1;
     m->opened.device = get_be64(get(&r, 8));
     m->opened.inode = get_be64(get(&r, 8));
     m->opened.birth_ns = get_be64(get(&r, 8));

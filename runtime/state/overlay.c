@@ -244,7 +244,7 @@ void overlay_undo(struct overlay *o)
         else if (u->n == DELETED)
             res = set_value(o, e, SLICE_NULL);
         else
-            res = set_value(o, e, slice_of(o->undo_bytes.p + u->at, u->n));
+            res = set_value(o, e, slice_sub(buf_slice(&o->undo_bytes), u->at, u->n));
         CHECK(res == 0); /* an old value fits where it was */
     }
     o->marking = false;

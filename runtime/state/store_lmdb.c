@@ -11,9 +11,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
-#define MAP_BYTES ((size_t)64 << 30)
+#define MAP_BYTES        ((size_t)64 << 30)
+#define FULL_BELOW_BYTES ((uint64_t)1 << 20)
 
 struct lmdb_driver {
     struct store_driver base;
@@ -245,6 +247,14 @@ static int write_table(MDB_txn *txn, MDB_dbi dbi, struct overlay *o, bool bulk)
     return 0;
 }
 
+/* LMDB calls it an I/O error when only a part of a write found room. */
+static bool disk_full(const char *path)
+{
+    struct statvfs v;
+
+    return statvfs(path, &v) == 0 && (uint64_t)v.f_bavail * v.f_frsize < FULL_BELOW_BYTES;
+}
+
 /* In the pool: one transaction that holds only if the store is still where the overlays were opened. */
 static int64_t run_commit(struct env_op *op)
 {
@@ -273,7 +283,7 @@ static int64_t run_commit(struct env_op *op)
     rc = from_mdb(mdb_txn_commit(txn));
     if (!rc && c->sync)
         rc = from_mdb(mdb_env_sync(s->mdb, 1));
-    return rc;
+    return rc == -ERR_IO && disk_full(s->base.path) ? -ERR_NO_SPACE : rc;
 }
 
 static void commit_done(struct env_op *op, int64_t res)
@@ -421,6 +431,8 @@ static int driver_discard(struct store_driver *base, struct env *env, const char
     static const char *const files[] = {"data.mdb", "lock.mdb"};
     char file[600];
 
+    if (map_get(&((struct lmdb_driver *)base)->open, slice_str(path)))
+        return err_set(e, ERR_BUSY, "%s: the store is open", path);
     for (int i = 0; i < 2; i++) {
         snprintf(file, sizeof file, "%s/%s", path, files[i]);
         if (unlink(file) && errno != ENOENT)
