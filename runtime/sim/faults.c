@@ -46,7 +46,7 @@ static uint64_t draw(struct faults *f, uint64_t below)
 /* From least to most, small ones as likely as large ones: the exponent is drawn. */
 static uint64_t draw_span(struct faults *f, uint64_t least, uint64_t most)
 {
-    uint64_t top = least;
+    uint64_t top = least ? least : 1;
 
     while (top < most && draw(f, 3))
         top *= 4;
@@ -72,16 +72,17 @@ static void draw_point(struct faults *f, struct fault *x)
 {
     if (x->place->kind == PLACE_WORKER) {
         x->point = worker_points[draw(f, N_WORKER_POINTS)];
-        x->nth = 1 + (uint32_t)draw_span(f, 1, strncmp(x->point, "after_p", 7) ? 20 : 500);
+        x->nth = 1 + (uint32_t)draw_span(f, 0, strncmp(x->point, "after_p", 7) ? 20 : 500);
     } else if (x->place->kind == PLACE_BROKER) {
         x->point = broker_points[draw(f, N_BROKER_POINTS)];
-        x->nth = 1 + (uint32_t)draw_span(f, 1, 200);
+        x->nth = 1 + (uint32_t)draw_span(f, 0, 200);
     }
+    x->after = draw(f, 2) ? draw_span(f, 1000, ENV_MS(2)) : 0;
 }
 
 static void draw_end(struct faults *f, struct fault *x)
 {
-    bool point = draw(f, 2);
+    bool point = draw(f, 3) != 0;
 
     x->place = draw_place(f);
     if (point)
@@ -98,6 +99,8 @@ static void draw_fault(struct faults *f, struct fault *x, enum fault_kind kind)
 {
     *x = (struct fault){.kind = kind, .faults = f, .nth = 1};
     x->at = f->o.from + draw(f, f->o.window);
+    if (f->o.n_busy && draw(f, 4)) /* when there is work */
+        x->at = f->o.busy(f->o.user, (uint32_t)draw(f, f->o.n_busy)) + draw(f, ENV_MS(40));
     switch (kind) {
     case FAULT_KILL:
     case FAULT_POWER_CUT: draw_end(f, x); break;
@@ -118,7 +121,7 @@ static void draw_fault(struct faults *f, struct fault *x, enum fault_kind kind)
     case FAULT_LOSE_REQUEST:
     case FAULT_LOSE_REPLY:
         x->api = apis[draw(f, sizeof apis / sizeof apis[0])];
-        x->nth = 1 + (uint32_t)draw_span(f, 1, 30);
+        x->nth = 1 + (uint32_t)draw_span(f, 0, 30);
         break;
     case FAULT_SLOW_DISK: x->lasts = draw_span(f, ENV_MS(100), ENV_S(4)); break;
     case FAULT_COUNT: break;
@@ -127,7 +130,7 @@ static void draw_fault(struct faults *f, struct fault *x, enum fault_kind kind)
 
 static void draw_plan(struct faults *f)
 {
-    int wanted = 1 + (int)draw(f, 12);
+    int wanted = 2 + (int)draw(f, 18);
     int kinds[FAULT_COUNT], n_kinds = 0;
 
     for (int k = 0; k < FAULT_COUNT; k++)
@@ -243,6 +246,10 @@ static enum sim_fault on_point(void *u, struct sim_node *n, const char *name)
         if (!x->point || !x->nth || x->place->node != n || now < x->at ||
             strcmp(x->point, name) != 0 || --x->nth)
             continue;
+        if (x->after) {
+            sim_alarm_set(&f->cluster->sim, &x->begin, now + x->after);
+            continue;
+        }
         note(f, x);
         return x->kind == FAULT_KILL ? SIM_CRASH : SIM_POWER_CUT;
     }

@@ -39,6 +39,7 @@ struct fault {
     struct faults *faults;
     struct place *place, *peer; /* peer: of a link */
     const char *point;          /* NULL: at a time, or at an api */
+    uint64_t after;             /* ns between the point and the fault; 0: at the point itself */
     int16_t api;                /* LOSE_*: the request */
     uint32_t nth;               /* of the point or the api; 0: struck already */
     uint64_t at, lasts;         /* ns of the world's clock, ns */
@@ -48,6 +49,10 @@ struct faults_options {
     uint32_t kinds;        /* a set of 1 << FAULT_x */
     uint64_t from, window; /* when: ns of the world's clock, ns */
     bool kill_client;      /* the feeder can go on after a crash */
+    /* Moments at which there is work, of which some are drawn: n_busy of them; may be 0. */
+    uint32_t n_busy;
+    uint64_t (*busy)(void *user, uint32_t i);
+    void *user;
 };
 struct faults {
     struct cluster *cluster;

@@ -13,6 +13,7 @@
 #define FEED_FROM     ENV_MS(1300) /* of the world's clock: the broker serves */
 #define DRAIN_MAX     ENV_S(180) /* for the liveness phase: sessions and transactions expire in it */
 #define STOP_MAX      ENV_S(60)
+#define EVENTS_MAX    2000000u
 #define QUIET_AT_HAND ENV_MS(200)
 
 struct run {
@@ -154,6 +155,11 @@ static void watch_all(struct run *run)
     buf_deinit(&name);
 }
 
+static uint64_t busy_at(void *user, uint32_t i)
+{
+    return ((struct run *)user)->input[i].at;
+}
+
 static void set_up(struct run *run, uint64_t seed)
 {
     struct cluster_options co = {.seed = seed,
@@ -188,16 +194,13 @@ static void set_up(struct run *run, uint64_t seed)
     cluster_open(&run->cluster, &co);
     fo.window = run->feed_for + ENV_MS(500);
     fo.kill_client = run->transactional;
+    fo.n_busy = run->o->n_lines;
+    fo.busy = busy_at;
+    fo.user = run;
     faults_init(&run->faults, &run->cluster, &fo, seed);
 }
 
 /* ---- phases ---- */
-
-static bool broken(void *u)
-{
-    struct run *run = u;
-    return run->cluster.failed[0] != 0;
-}
 
 static int tasks_of(struct run *run)
 {
@@ -234,10 +237,27 @@ static bool workers_run(struct run *run)
     return n == tasks_of(run);
 }
 
+/* A loop of events that gets nowhere, in no time. */
+static bool runaway(struct run *run)
+{
+    if (run->cluster.sim.n_events > EVENTS_MAX && !run->cluster.failed[0])
+        snprintf(run->cluster.failed, sizeof run->cluster.failed,
+                 "more than %u events: it goes round and round", EVENTS_MAX);
+    return run->cluster.failed[0];
+}
+
+static bool broken(void *u)
+{
+    return runaway(u);
+}
+
 static bool drained(void *u)
 {
     struct run *run = u;
-    return (run->drain.done && workers_run(run)) || run->cluster.failed[0];
+
+    if (runaway(run))
+        return true;
+    return run->drain.done && workers_run(run);
 }
 
 static bool workers_stopped(void *u)

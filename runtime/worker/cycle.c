@@ -79,7 +79,7 @@ static unsigned drop(struct cycle *c)
     unsigned fx = CYCLE_DO_DROP;
 
     clean(c);
-    c->failed = false;
+    c->failed = c->fenced = false;
     c->lost = false;
     if (c->revoking) {
         c->revoking = false;
@@ -114,8 +114,10 @@ static unsigned settle(struct cycle *c, uint64_t now)
 {
     if (c->state != CYCLE_RUN)
         return 0;
+    if (c->fenced)
+        return begin_init(c);
     if (c->lost || c->failed)
-        return cycle_dirty(c) ? begin_abort(c) : drop(c);
+        return c->failed || cycle_dirty(c) ? begin_abort(c) : drop(c);
     if (c->storing)
         return 0;
     if (want_commit(c, now)) {
@@ -266,7 +268,10 @@ unsigned cycle_step(struct cycle *c, const struct cycle_event *ev, uint64_t now)
         c->lost = c->unassigned = true;
         c->revoking = false;
         break;
-    case CYCLE_EV_FAILED: c->failed = true; break;
+    case CYCLE_EV_FAILED:
+        c->failed = true;
+        c->fenced |= ev->res == -ERR_FENCED || ev->res == -ERR_UNKNOWN_OUTCOME;
+        break;
     case CYCLE_EV_STOP: c->stopping = true; break;
     }
     return fx | settle(c, now);

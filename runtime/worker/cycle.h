@@ -38,7 +38,7 @@ enum cycle_event_kind {
     CYCLE_EV_REVOKE,   /* a rebalance began */
     CYCLE_EV_ASSIGNED, /* it is over */
     CYCLE_EV_LOST,     /* membership is gone */
-    CYCLE_EV_FAILED,   /* a task or a store cannot go on: back to what is committed */
+    CYCLE_EV_FAILED,   /* a task, a store or the producer cannot go on: back to what is committed; res */
     CYCLE_EV_STOP      /* finish, commit, stop */
 };
 struct cycle_event {
@@ -77,6 +77,7 @@ struct cycle {
     uint64_t ended_at, took; /* of the last one */
     uint64_t foreign_min_ns; /* doubled when the cluster says "concurrent transactions" */
     bool drained, storing, revoking, stopping, lost, failed, unassigned;
+    bool fenced; /* failed because the producer is of no use: a new producer id first */
     bool polled; /* at most once: waits for offsets */
 };
 
