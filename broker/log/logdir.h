@@ -1,17 +1,18 @@
 /* broker/log/logdir.h - a log directory: every partition's log behind one journal.
  *
- * An append is staged in memory and gets its offset at once; at the end of the turn all that was staged
- * goes to the journal as one round, written and synced once. When a round is durable, its logs' durable
- * ends move, `on_durable` is told, and in the background the bytes go to the segments, segments are
- * synced, the checkpoint moves and the journal is recycled behind it.
+ * An append is staged in memory and gets its offset at once; at the end of the turn all that was
+ * staged goes to the journal as one round, written and synced once. When a round is durable, its
+ * logs' durable ends move, `on_durable` is told, and in the background the bytes go to the
+ * segments, segments are synced, the checkpoint moves and the journal is recycled behind it.
  *
- * Every staged append has a log sequence number (lsn), counting from 1 in the order of staging over all
- * partitions. Rounds are durable in order, so "my cause is durable" is `logdir_durable(d) >= lsn`; what
- * depends on staged state holds back its answer until then.
+ * Every staged append has a log sequence number (lsn), counting from 1 in the order of staging over
+ * all partitions. Rounds are durable in order, so "my cause is durable" is `logdir_durable(d) >=
+ * lsn`; what depends on staged state holds back its answer until then.
  *
- * Failure: a failed journal write or sync is final: the directory is poisoned, on_halt is told once, no
- * later append or answer leaves. A segment that cannot be written for lack of space is retried (its
- * bytes stay in the journal and in memory) and meanwhile appends are refused with -ERR_NO_SPACE. */
+ * Failure: a failed journal write or sync is final: the directory is poisoned, on_halt is told
+ * once, no later append or answer leaves. A segment that cannot be written for lack of space is
+ * retried (its bytes stay in the journal and in memory) and meanwhile appends are refused with
+ * -ERR_NO_SPACE. */
 #ifndef ONCE_BROKER_LOG_LOGDIR_H
 #define ONCE_BROKER_LOG_LOGDIR_H
 #include "base/block.h"
@@ -45,22 +46,24 @@ struct logdir_options {
 /* What recovery and the running log ask of the broker. `user` is passed back. */
 struct logdir_hooks {
     void *user;
-    /* Recovery, in this order. A batch of the metadata partition, oldest first; then, once they are all
-     * seen, each partition the metadata knows must be declared by calling logdir_log_open from within
-     * declare(). Directories that no declared log names are removed if they hold our mark of deletion, else
-     * left alone with a warning. When there is no journal (a directory of Kafka's), adopt() is called for
-     * every partition directory found, before declare(), with its topic id from partition.metadata. */
+    /* Recovery, in this order. A batch of the metadata partition, oldest first; then, once they are
+     * all seen, each partition the metadata knows must be declared by calling logdir_log_open from
+     * within declare(). Directories that no declared log names are removed if they hold our mark of
+     * deletion, else left alone with a warning. When there is no journal (a directory of Kafka's),
+     * adopt() is called for every partition directory found, before declare(), with its topic id
+     * from partition.metadata. */
     int (*metadata_batch)(void *user, struct slice batch, struct err *e);
     int (*adopt)(void *user, struct slice topic, const struct uuid *id, int32_t partition,
                  struct err *e);
     int (*declare)(void *user, struct logdir *d, struct err *e);
-    /* The producer-state snapshot found for `log` at `offset` (bytes of the .snapshot file): 0 taken, or
-     * negative: it is deleted and an older one, or none, is tried. */
+    /* The producer-state snapshot found for `log` at `offset` (bytes of the .snapshot file): 0
+     * taken, or negative: it is deleted and an older one, or none, is tried. */
     int (*snapshot_load)(void *user, struct log *log, int64_t offset, struct slice bytes);
-    /* Each batch from the snapshot's offset (or the log's start) to the end, with its final offsets. For
-     * logs opened with LOG_REPLAY_ALL, from the log's start. */
+    /* Each batch from the snapshot's offset (or the log's start) to the end, with its final
+     * offsets. For logs opened with LOG_REPLAY_ALL, from the log's start. */
     int (*replay)(void *user, struct log *log, struct slice batch, struct err *e);
-    /* Running. The durable end of `log` moved to `end`; called before on_durable of the same round. */
+    /* Running. The durable end of `log` moved to `end`; called before on_durable of the same
+     * round. */
     void (*log_durable)(void *user, struct log *log, int64_t end);
     /* A round is durable: answers up to `lsn` may leave. */
     void (*on_durable)(void *user, uint64_t lsn);
@@ -84,13 +87,14 @@ struct logdir_report { /* of the recovery, for the log line */
 #define METADATA_TOPIC "__once_metadata"
 extern const struct uuid METADATA_TOPIC_ID;
 
-/* Locks the directory, recovers, makes durable what is kept, starts a new journal. Blocking (env's _wait
- * calls): for before the node serves. Creates the directory if need be. Errors name file and position.
- * -ERR_BUSY: another broker has it; -ERR_CORRUPT: nothing was changed, nothing truncated. */
+/* Locks the directory, recovers, makes durable what is kept, starts a new journal. Blocking (env's
+ * _wait calls): for before the node serves. Creates the directory if need be. Errors name file and
+ * position. -ERR_BUSY: another broker has it; -ERR_CORRUPT: nothing was changed, nothing
+ * truncated. */
 int logdir_open(struct logdir **d, struct env *env, const struct logdir_options *o,
                 const struct logdir_hooks *hooks, struct logdir_report *report, struct err *e);
-/* Orderly stop: flushes rounds, segments, indexes, snapshots, checkpoint, the clean mark; then done(user).
- * Appends are refused from now on. */
+/* Orderly stop: flushes rounds, segments, indexes, snapshots, checkpoint, the clean mark; then
+ * done(user). Appends are refused from now on. */
 void logdir_close(struct logdir *d, void (*done)(void *user), void *user);
 /* Frees without I/O, from any state. */
 void logdir_free(struct logdir *d);
@@ -110,13 +114,13 @@ int32_t logdir_epoch(const struct logdir *d);
 /* ---- one partition's log ---- */
 enum { LOG_REPLAY_ALL = 1 }; /* internal topics whose every record is state */
 
-/* In recovery (from declare) finds what is on disk or in the journal; later, creates. The directory is
- * made at once but not made durable: the journal can redo it. `user` is the caller's. */
+/* In recovery (from declare) finds what is on disk or in the journal; later, creates. The directory
+ * is made at once but not made durable: the journal can redo it. `user` is the caller's. */
 int logdir_log_open(struct logdir *d, struct slice topic, const struct uuid *topic_id,
                     int32_t partition, const struct log_config *config, int flags, void *user,
                     struct log **out, struct err *e);
-/* The log is gone for its owner at once; its files go in the background. Rounds in the journal for its
- * topic id are skipped at recovery. */
+/* The log is gone for its owner at once; its files go in the background. Rounds in the journal for
+ * its topic id are skipped at recovery. */
 void logdir_log_delete(struct logdir *d, struct log *l);
 void log_configure(struct log *l, const struct log_config *config);
 void *log_user(const struct log *l);
@@ -128,16 +132,16 @@ int64_t log_end(const struct log *l);     /* staged end: where the next append g
 int64_t log_durable(const struct log *l); /* high watermark */
 int64_t log_size(const struct log *l);    /* bytes in segments and tail */
 
-/* Stages one batch, already validated, whose bytes lie in `block` (a reference is taken; large batches
- * are not copied). Base offset and leader epoch are written into the bytes in place. `info` is updated.
- * 0; -ERR_NO_SPACE (disk full: the client may retry), -ERR_LIMIT (too much in flight: park and retry at
- * on_room), -ERR_IO (poisoned). */
+/* Stages one batch, already validated, whose bytes lie in `block` (a reference is taken; large
+ * batches are not copied). Base offset and leader epoch are written into the bytes in place. `info`
+ * is updated. 0; -ERR_NO_SPACE (disk full: the client may retry), -ERR_LIMIT (too much in flight:
+ * park and retry at on_room), -ERR_IO (poisoned). */
 int log_append(struct log *l, struct block *block, struct span batch, struct batch_info *info);
 /* The same for bytes the caller keeps (copied). */
 int log_append_copy(struct log *l, struct slice batch, struct batch_info *info);
 
-/* A read of whole batches that overlap [offset, upper), at most max_bytes, but the first one always when
- * `at_least_one`. Batches come as they are on disk. upper must be <= log_durable. */
+/* A read of whole batches that overlap [offset, upper), at most max_bytes, but the first one always
+ * when `at_least_one`. Batches come as they are on disk. upper must be <= log_durable. */
 enum { LOG_READ_SLICES = 32 };
 struct log_read {
     /* in */
@@ -163,11 +167,13 @@ struct log_read {
  * (< log_start or > log_end); -ERR_CORRUPT; -ERR_IO. */
 int log_read(struct log_read *r);
 void log_read_release(struct log_read *r);
-/* A parked read whose owner goes away: done() is not called, what is in flight is dropped when it ends. */
+/* A parked read whose owner goes away: done() is not called, what is in flight is dropped when it
+ * ends. */
 void log_read_cancel(struct log_read *r);
 
-/* First record with timestamp >= ts in [log_start, upper): offset and timestamp, or *offset = -1. Walks at
- * most one segment's part between two time-index entries; answers by callback like log_read. */
+/* First record with timestamp >= ts in [log_start, upper): offset and timestamp, or *offset = -1.
+ * Walks at most one segment's part between two time-index entries; answers by callback like
+ * log_read. */
 struct log_time {
     struct log *log;
     int64_t timestamp, upper;
@@ -181,22 +187,24 @@ int log_time_find(struct log_time *t); /* 0 answered, -ERR_AGAIN done() will be 
 /* While done() is still to come: it will not, and t is the caller's again. */
 void log_time_cancel(struct log_time *t);
 
-/* KIP-320: the end offset of `epoch`: the start of the next higher epoch known, or the durable end. *found
- * is the largest epoch <= epoch that the log has, -1 if none. */
+/* KIP-320: the end offset of `epoch`: the start of the next higher epoch known, or the durable end.
+ * *found is the largest epoch <= epoch that the log has, -1 if none. */
 void log_epoch_end(const struct log *l, int32_t epoch, int32_t *found, int64_t *end);
 
-/* Aborted transactions (.txnindex): 34-byte entries in the marker's segment, written by txn/ when the marker
- * is durable, read back for a fetch. each() returns false to stop. */
+/* Aborted transactions (.txnindex): 34-byte entries in the marker's segment, written by txn/ when
+ * the marker is durable, read back for a fetch. each() returns false to stop. */
 void log_txnindex_add(struct log *l, int64_t marker_offset, const unsigned char entry[34]);
 void log_txnindex_scan(struct log *l, int64_t from_offset,
                        bool (*each)(void *user, const unsigned char entry[34]), void *user);
 
 /* ---- offline, for `once log dump` and tests ---- */
-/* Reads one file (.log .index .timeindex .txnindex .snapshot, a journal file, a checkpoint) and prints a
- * line an entry with positions; a broken one is reported with file and position: -ERR_CORRUPT. */
+/* Reads one file (.log .index .timeindex .txnindex .snapshot, a journal file, a checkpoint) and
+ * prints a line an entry with positions; a broken one is reported with file and position:
+ * -ERR_CORRUPT. */
 int log_dump(struct env *env, const char *path, bool deep,
              void (*line)(void *user, const char *text), void *user, struct err *e);
-/* Rebuilds index, time index from a .log file's bytes as the running log would have written them. */
+/* Rebuilds index, time index from a .log file's bytes as the running log would have written
+ * them. */
 int log_rebuild_indexes(struct slice log_bytes, int64_t base_offset, int32_t index_interval_bytes,
                         struct buf *index, struct buf *timeindex, struct err *e);
 #endif

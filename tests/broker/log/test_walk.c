@@ -363,7 +363,7 @@ static void step(struct walk *w)
         if (!x->n_halts && x->point_crash_in == 0 && sim_node_disk(x->node)->quota == UINT64_MAX &&
             sim_node_disk(x->node)->fail_syncs == 0) {
             fx_close(x);
-            w->acked = w->n;
+            w->acked = x->n_halts ? w->acked : w->n;
             open_again(w);
         }
     } else {
