@@ -52,7 +52,7 @@ else
 fi
 
 # exit code 6 is a violation; the seeds are tried in small lots, so the table tells how many it took
-for mutation in ${MUTATIONS:-no_sequence_check ack_before_sync offsets_outside_txn recovery_keeps_unsynced}; do
+for mutation in ${MUTATIONS:-no_sequence_check ack_before_sync offsets_outside_txn recovery_no_sync}; do
     seed=1
     code=0
     while [ $seed -le $mutation_seeds ] && [ $code = 0 ]; do
