@@ -1,7 +1,8 @@
 /* udf/ctx.c - ctx: emit, reject, now, wall, log, count, observe, and the node's stores.
  *
- * A userdata whose __index is a plain table of functions and stores: a method call costs one lookup, and
- * nothing of it can be changed by the job. Emit passes strings and views on as they lie, without a copy. */
+ * A userdata whose __index is a plain table of functions and stores: a method call costs one
+ * lookup, and nothing of it can be changed by the job. Emit passes strings and views on as they
+ * lie, without a copy. */
 #include "base/bytes.h"
 #include "udf/ljson.h"
 #include "udf/ltext.h"
@@ -105,7 +106,8 @@ static void put_header(lua_State *L, struct udf_task *t, struct udf_headers *h)
     h->n++;
 }
 
-/* { name = value }, written in order of the names; or { { name, value }, ... } in the order given. */
+/* { name = value }, written in order of the names; or { { name, value }, ... } in the order
+ * given. */
 static struct udf_headers headers_of(lua_State *L, struct udf_task *t, int idx)
 {
     struct okey small[OKEY_SMALL], *keys;
@@ -165,8 +167,8 @@ static int64_t integer_field(lua_State *L, int64_t otherwise, const char *name, 
     return v;
 }
 
-/* Takes the table at 3 apart, in whatever order its fields come. Strings stay alive in the table: nothing of
- * the job runs before the host has taken them. */
+/* Takes the table at 3 apart, in whatever order its fields come. Strings stay alive in the table:
+ * nothing of the job runs before the host has taken them. */
 static void emit_fields(lua_State *L, struct udf_task *t, struct udf_out *out)
 {
     lua_settop(L, 3);
@@ -189,7 +191,8 @@ static void emit_fields(lua_State *L, struct udf_task *t, struct udf_out *out)
     }
 }
 
-/* upvalues: set of topics named by `to`, list of prefixes, index of the node. True: it is in the set. */
+/* upvalues: set of topics named by `to`, list of prefixes, index of the node. True: it is in the
+ * set. */
 static bool check_topic(lua_State *L, const char *topic, size_t len)
 {
     const char *names[NAMES_MAX + 1], *near;
@@ -224,8 +227,8 @@ static bool check_topic(lua_State *L, const char *topic, size_t len)
 
 enum { INTERNED_MAX = 40 }; /* Lua's own limit of strings of which there is one each */
 
-/* The topic at 2; raises if it is not the node's. A short name in the set is alive as long as the set is:
- * once found, its pointer is enough. */
+/* The topic at 2; raises if it is not the node's. A short name in the set is alive as long as the
+ * set is: once found, its pointer is enough. */
 static void emit_topic(lua_State *L, struct udf_task *t, struct udf_out *out)
 {
     const char *s = lua_tolstring(L, 2, &out->topic.n);

@@ -1,11 +1,11 @@
 /* udf/engine.c - a sandboxed Lua state: libraries, strict globals, chunks, require.
  *
- * The job sees the global table with our libraries; internal modules (udf/lua, embedded) see a copy taken
- * before the job runs. All files of a job are read while its description is read; a task runs from these
- * texts, so a file that changes meanwhile changes nothing.
+ * The job sees the global table with our libraries; internal modules (udf/lua, embedded) see a copy
+ * taken before the job runs. All files of a job are read while its description is read; a task runs
+ * from these texts, so a file that changes meanwhile changes nothing.
  *
- * A global is declared by an assignment in the main chunk of a file; any other read or write of an unknown
- * one is an error. */
+ * A global is declared by an assignment in the main chunk of a file; any other read or write of an
+ * unknown one is an error. */
 #include "udf/ltext.h"
 #include "udf/task.h"
 #include <lualib.h>
@@ -63,8 +63,8 @@ static int l_nearest(lua_State *L)
     return 1;
 }
 
-/* upvalue: a Lua function. "return once.job { ... }" is a tail call, which would drop the job's frame, and
- * with it the line, if it called a Lua function; for a C function the frame stays. */
+/* upvalue: a Lua function. "return once.job { ... }" is a tail call, which would drop the job's
+ * frame, and with it the line, if it called a Lua function; for a C function the frame stays. */
 static int call_framed(lua_State *L)
 {
     lua_pushvalue(L, lua_upvalueindex(1));
@@ -144,7 +144,8 @@ static int global_write(lua_State *L)
 
 /* ---- files ---- */
 
-/* "lib.tax" -> "lib/tax.lua" or "lib/tax/init.lua"; the job's own name for "". Owned by the caller. */
+/* "lib.tax" -> "lib/tax.lua" or "lib/tax/init.lua"; the job's own name for "". Owned by the
+ * caller. */
 static char *file_name(const char *module, const char *suffix)
 {
     size_t n = strlen(module);

@@ -1,13 +1,16 @@
-/* udf/fail.c - what an error says: where, what, of which record, through which of the job's functions.
+/* udf/fail.c - what an error says: where, what, of which record, through which of the job's
+ * functions.
  *
- * The message handler runs while the frames stand and fills the task's buffers; fail_report composes the
- * rest behind the pcall. Memory errors get no handler: limits.c took the position down. */
+ * The message handler runs while the frames stand and fills the task's buffers; fail_report
+ * composes the rest behind the pcall. Memory errors get no handler: limits.c took the position
+ * down. */
 #include "udf/ljson.h"
 #include "udf/ltext.h"
 #include "udf/task.h"
 #include <stdio.h>
 
-/* A level is found by walking from the top: LEVELS_MAX keeps a deep recursion from costing its square. */
+/* A level is found by walking from the top: LEVELS_MAX keeps a deep recursion from costing its
+ * square. */
 enum { EXCERPT_MAX = 120, FRAMES_MAX = 40, LEVELS_MAX = 1000, MESSAGE_MAX = 4096 };
 
 static bool job_frame(const lua_Debug *ar)

@@ -1,13 +1,13 @@
 /* udf/limits.c - memory of a task and time of a record.
  *
- * Memory: passing the soft limit sets a hook; it collects garbage and, if that did not help, raises. The
- * hard limit above refuses the allocation; Lua's memory error then unwinds without a message handler, so
- * the position is taken down here.
+ * Memory: passing the soft limit sets a hook; it collects garbage and, if that did not help,
+ * raises. The hard limit above refuses the allocation; Lua's memory error then unwinds without a
+ * message handler, so the position is taken down here.
  *
- * Time: no hook while all is well, since any count hook makes the VM trace each instruction. A signal every
- * quarter of the limit looks whether the same record still runs; the fourth sets the hook on the thread
- * that runs. After as long again the record sits in C where no hook is looked at: `overrun` tells the
- * worker. With count_limit a hook counts instructions instead.
+ * Time: no hook while all is well, since any count hook makes the VM trace each instruction. A
+ * signal every quarter of the limit looks whether the same record still runs; the fourth sets the
+ * hook on the thread that runs. After as long again the record sits in C where no hook is looked
+ * at: `overrun` tells the worker. With count_limit a hook counts instructions instead.
  *
  * A hook is per thread: colib.c calls limits_hook at every switch. */
 #include "udf/task.h"
@@ -29,8 +29,8 @@ void limits_hook(struct udf_task *t, lua_State *L)
         lua_sethook(L, NULL, 0, 0);
 }
 
-/* Small blocks come from chunks through free lists by size: most of what a record makes is small and lives
- * shortly. The sanitizer is to see each block for itself. */
+/* Small blocks come from chunks through free lists by size: most of what a record makes is small
+ * and lives shortly. The sanitizer is to see each block for itself. */
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define NO_POOL 1
@@ -114,7 +114,8 @@ static void *block_resize(struct udf_task *t, void *p, size_t old, size_t n)
     return q;
 }
 
-/* May a block grow by so much? Else the position is taken down: a memory error has no message handler. */
+/* May a block grow by so much? Else the position is taken down: a memory error has no message
+ * handler. */
 static bool admit(struct udf_task *t, size_t more)
 {
     if (t->used + more > t->hard) {
@@ -190,7 +191,8 @@ static void hook(lua_State *L, lua_Debug *ar)
     if (t->fired && !t->stop)
         t->stop = STOP_TIME;
     if (t->count_limit && !t->stop) {
-        /* A step of 1 comes only with a limit passed: at most a few instructions are counted as many. */
+        /* A step of 1 comes only with a limit passed: at most a few instructions are counted as
+         * many. */
         t->instructions += HOOK_STEP;
         if (t->instructions > t->count_limit)
             t->stop = STOP_TIME;

@@ -1,8 +1,8 @@
 /* udf/record.c - `r`, a view of the current record whose fields become Lua values when touched.
  *
- * Views are a ring of userdata made once; one that a job keeps is dead when its call returns, and stays so
- * until the ring comes round. What a field gave is kept for the rest of the call in an upvalue of the
- * index function, and `cached` says which. */
+ * Views are a ring of userdata made once; one that a job keeps is dead when its call returns, and
+ * stays so until the ring comes round. What a field gave is kept for the rest of the call in an
+ * upvalue of the index function, and `cached` says which. */
 #include "base/bytes.h"
 #include "udf/lcsv.h"
 #include "udf/ljson.h"
@@ -140,8 +140,8 @@ static int view_newindex(lua_State *L)
                 "a record is read-only: emit a table { key = ..., value = ... } to write another");
 }
 
-/* The source's functions set key and time at the door, then the node's process runs.
- * Arguments: process, ctx, view, key function or nil, time function or nil. Upvalue: the index function. */
+/* The source's functions set key and time at the door, then the node's process runs. Arguments:
+ * process, ctx, view, key function or nil, time function or nil. Upvalue: the index function. */
 static int door(lua_State *L)
 {
     struct udf_task *t = task_of(L);

@@ -1,15 +1,15 @@
 /* udf/task.c - opens a task's Lua state and runs records through its nodes.
  *
- * The functions and ctx of the group's nodes lie at the bottom of the main thread's stack, so that a call
- * needs no lookup: one lua_pcall a node, no allocation here. */
+ * The functions and ctx of the group's nodes lie at the bottom of the main thread's stack, so that
+ * a call needs no lookup: one lua_pcall a node, no allocation here. */
 #include "udf/ltext.h"
 #include "udf/task.h"
 #include <stdlib.h>
 
 /* ---- opening ---- */
 
-/* Pushes the field of the table at idx and returns its slot on the main stack, or 0 if it is nil. `first`
- * is the index here of what will be SLOT_NODES there. */
+/* Pushes the field of the table at idx and returns its slot on the main stack, or 0 if it is nil.
+ * `first` is the index here of what will be SLOT_NODES there. */
 static int keep_field(lua_State *L, int idx, const char *name, int first)
 {
     if (lua_getfield(L, idx, name) == LUA_TNIL) {
@@ -230,7 +230,8 @@ uint64_t udf_task_memory(const struct udf_task *t)
 
 /* ---- samples ---- */
 
-/* Arguments: the job's function, i. What it returns goes to key_bytes and details; nil is the end. */
+/* Arguments: the job's function, i. What it returns goes to key_bytes and details; nil is the
+ * end. */
 static int run_sample(lua_State *L)
 {
     struct udf_task *t = task_of(L);

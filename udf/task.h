@@ -1,8 +1,8 @@
 /* udf/task.h - one Lua state with its limits; what the files of this folder share.
  *
- * A state serves either the reading of a job's description (job and host are NULL) or a task. Its pointer
- * lies in the extra space of every Lua thread. `cur` is the thread that runs, so that a signal can set a
- * hook on it.
+ * A state serves either the reading of a job's description (job and host are NULL) or a task. Its
+ * pointer lies in the extra space of every Lua thread. `cur` is the thread that runs, so that a
+ * signal can set a hook on it.
  *
  * `stop` is why the record must end. While it is set, nothing a job does may swallow the error that
  * unwinds: our pcall, xpcall, resume and wrap raise it again. */
@@ -157,8 +157,8 @@ int fail_host(lua_State *L, int rc, const char *what);
 /* A sandboxed state; memory_limit in bytes. -ERR_NOMEM. */
 int engine_init(struct udf_task *t, struct udf_files *files, uint64_t memory_limit);
 void engine_deinit(struct udf_task *t);
-/* Runs the job's file and leaves its normalised description (a table) on top of t->L; to be called under
- * lua_pcall. */
+/* Runs the job's file and leaves its normalised description (a table) on top of t->L; to be called
+ * under lua_pcall. */
 void engine_run(lua_State *L);
 /* Frees what only loading needs; require of `once` is an error from then on. */
 void engine_loaded(lua_State *L);

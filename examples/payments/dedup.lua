@@ -1,5 +1,5 @@
--- What each supplier was paid, when lines may arrive more than once: only the first line of a transaction
--- number counts, however often the file is fed.
+-- What each supplier was paid, when lines may arrive more than once: only the first line of a
+-- transaction number counts, however often the file is fed.
 local once = require "once"
 
 local TRANS_NO, SUPPLIER, PENCE = 1, 5, 6 -- fields of a line

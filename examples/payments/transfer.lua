@@ -1,6 +1,6 @@
--- Books every payment: the amount leaves the account of the council's service area and arrives at the
--- supplier's. Each account lives in one partition of #entries, so both sides of a payment are two entries.
--- All balances add up to 0.
+-- Books every payment: the amount leaves the account of the council's service area and arrives at
+-- the supplier's. Each account lives in one partition of #entries, so both sides of a payment are
+-- two entries. All balances add up to 0.
 local once = require "once"
 
 local AREA, SUPPLIER, PENCE = 3, 5, 6 -- fields of a line

@@ -1,4 +1,5 @@
--- The same word count, written as a flow: count makes the internal topic and the second step by itself.
+-- The same word count, written as a flow: count makes the internal topic and the second step by
+-- itself.
 local flow = require "once.flow"
 
 return flow { name = "wordcount", order = "any", sample = "alice.txt" }

@@ -1,5 +1,5 @@
--- Counts the words of the lines of a text. Every step of every count goes out: the last value of a word is
--- its count.
+-- Counts the words of the lines of a text. Every step of every count goes out: the last value of a
+-- word is its count.
 local once = require "once"
 
 local job = once.job { name = "wordcount", order = "any", sample = "alice.txt" }

@@ -1,4 +1,5 @@
-/* tests/udf/test_job.c - what a job declares, and what is refused, with the words of the refusal. */
+/* tests/udf/test_job.c - what a job declares, and what is refused, with the words of the
+ * refusal. */
 #include "tests/udf/support_host.h"
 #include <string.h>
 

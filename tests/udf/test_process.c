@@ -7,7 +7,8 @@
 
 #define HEAD "local once = require 'once'\n"
 
-/* A job of one node, on topic "t" to "out" and "p-*", with a store s; the body is that of process. */
+/* A job of one node, on topic "t" to "out" and "p-*", with a store s; the body is that of
+ * process. */
 static const char *job_text(const char *source, const char *top, const char *body)
 {
     static char text[16384];
@@ -581,7 +582,8 @@ static void alarm_watchdog(struct udf_host *h, uint64_t ns, void (*fire)(void *)
     setitimer(ITIMER_REAL, &it, NULL);
 }
 
-/* The pattern takes exponential time inside C, where no hook is looked at; then the job would loop. */
+/* The pattern takes exponential time inside C, where no hook is looked at; then the job would
+ * loop. */
 static volatile int real_overruns;
 static void real_overrun(struct udf_host *h)
 {

@@ -2,20 +2,21 @@
 --
 --   flow "wordcount" :stream "lines" :flatmap(f) :count { store = "counts" } :to "word-counts"
 --
--- Every call adds an operator to a tree; `internal.flow_job` turns each tree into nodes of the core: the
--- operators up to a change of partition run in one node's process, and a stateful operator whose key
--- was changed before it becomes a node of its own behind an internal topic named after its store.
--- Records between operators are the node's view or plain tables { key, value, time }: both are what
--- ctx:emit takes.
+-- Every call adds an operator to a tree; `internal.flow_job` turns each tree into nodes of the
+-- core: the operators up to a change of partition run in one node's process, and a stateful
+-- operator whose key was changed before it becomes a node of its own behind an internal topic named
+-- after its store. Records between operators are the node's view or plain tables { key, value, time
+-- }: both are what ctx:emit takes.
 
 local core = ...
 local internal, once = core.internal, core.once
-local failf, check_keys, set, nearest = internal.failf, internal.check_keys, internal.set, core.nearest
+local failf, check_keys, set = internal.failf, internal.check_keys, internal.set
+local nearest = core.nearest
 local type, ipairs, setmetatable = type, ipairs, setmetatable
 local format, sub, insert = string.format, string.sub, table.insert
 
-local later = set("peek", "key_by", "branch", "merge", "group_by", "reduce", "aggregate", "dedup", "window",
-  "join", "left_join", "outer_join", "table", "through", "process", "dead_letter")
+local later = set("peek", "key_by", "branch", "merge", "group_by", "reduce", "aggregate", "dedup",
+  "window", "join", "left_join", "outer_join", "table", "through", "process", "dead_letter")
 
 local methods = {}
 local hidden = {} -- handle -> its operator or flow
@@ -107,7 +108,9 @@ end
 function methods.stream.to(s, topic)
   local o = operator_of(s, "to")
   internal.topic_of("to", topic)
-  if sub(topic, 1, 1) == "#" then failf("to: internal topics are made by the operators themselves") end
+  if sub(topic, 1, 1) == "#" then
+    failf("to: internal topics are made by the operators themselves")
+  end
   return add(o, { kind = "to", topic = topic, rekeyed = o.rekeyed })
 end
 
@@ -140,7 +143,8 @@ end
 
 local function need_key(op, key)
   if key == nil then
-    core.fail_at(op.where, format("count %q: the record has no key; give it one by map or flatmap", op.store))
+    local text = "count %q: the record has no key; give it one by map or flatmap"
+    core.fail_at(op.where, format(text, op.store))
   end
   return key
 end
@@ -225,11 +229,14 @@ local function flow_job(h)
   local flow = hidden[h].flow or hidden[h]
   if flow.job then return flow.job end
   flow.nodes = {}
-  if #flow.roots == 0 then core.fail_at(flow.where, format("flow %q has no stream", flow.options.name)) end
+  if #flow.roots == 0 then
+    core.fail_at(flow.where, format("flow %q has no stream", flow.options.name))
+  end
   for _, root in ipairs(flow.roots) do
     local node = { name = root.source.topic, from = root.declared, to = {}, stores = {} }
     if #root.children == 0 then
-      core.fail_at(root.where, format("stream %q leads nowhere: give it operators and :to", node.name))
+      local text = "stream %q leads nowhere: give it operators and :to"
+      core.fail_at(root.where, format(text, node.name))
     end
     local at = #flow.nodes + 1
     node.process = all(root, node)
@@ -248,7 +255,9 @@ internal.flow_job = flow_job
 -- flow "name", or flow { name = ..., and what once.job takes of the job as a whole }
 return core.framed(function(options)
   if type(options) == "string" then options = { name = options } end
-  if type(options) ~= "table" then failf("flow takes a name or a table with one, not %s", type(options)) end
+  if type(options) ~= "table" then
+    failf("flow takes a name or a table with one, not %s", type(options))
+  end
   for _, k in ipairs { "from", "to", "stores", "process" } do
     if options[k] ~= nil then failf("flow: %s belongs to streams and their operators", k) end
   end

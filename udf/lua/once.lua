@@ -1,8 +1,8 @@
 -- once.lua: the module `once`, and the check of what a job declares.
 --
--- A job's file calls once.job and job:node; every mistake is an error at the line of that call. `finish`
--- turns what the file returned into one plain description that C reads: names, nodes with their sources,
--- outputs and stores, and the node groups.
+-- A job's file calls once.job and job:node; every mistake is an error at the line of that call.
+-- `finish` turns what the file returned into one plain description that C reads: names, nodes with
+-- their sources, outputs and stores, and the node groups.
 
 local core = ...
 local fail, where, nearest, is_name = core.fail, core.where, core.nearest, core.is_name
@@ -63,7 +63,9 @@ local function amount(what, v, units, example)
     n, unit = digits and tonumber(digits), digits and units[name]
   end
   n = n and unit and tointeger(n * unit)
-  if not n or n < 0 then failf("%s must be an amount such as %s, not %s", what, example, quoted(v)) end
+  if not n or n < 0 then
+    failf("%s must be an amount such as %s, not %s", what, example, quoted(v))
+  end
   return n
 end
 
@@ -93,7 +95,9 @@ local source_keys = set("topic", "value", "key", "time")
 
 local function source_of(what, s)
   if type(s) == "string" then s = { topic = s } end
-  if type(s) ~= "table" then failf("%s: a source is a topic or a table with one, not %s", what, type(s)) end
+  if type(s) ~= "table" then
+    failf("%s: a source is a topic or a table with one, not %s", what, type(s))
+  end
   check_keys(what, s, source_keys, set("wait"))
   local out = { topic = topic_of(what, s.topic), value = "raw", key = "raw" }
   if s.value ~= nil then out.value = one_of(what .. ": value", s.value, codecs) end
@@ -129,7 +133,9 @@ local function outputs_of(what, to)
   local out = {}
   if to == nil then return out end
   if type(to) == "string" then to = { to } end
-  if type(to) ~= "table" then failf("%s: \"to\" must be a topic or a list of them, not %s", what, type(to)) end
+  if type(to) ~= "table" then
+    failf("%s: \"to\" must be a topic or a list of them, not %s", what, type(to))
+  end
   for k in pairs(to) do
     if math_type(k) ~= "integer" then failf("%s: \"to\" must be a list of topics", what) end
   end
@@ -143,11 +149,15 @@ local ctx_names = set("emit", "reject", "now", "wall", "timer", "cancel", "log",
 local function stores_of(what, stores)
   local out = {}
   if stores == nil then return out end
-  if type(stores) ~= "table" then failf("%s: \"stores\" must be a table of name = options", what) end
+  if type(stores) ~= "table" then
+    failf("%s: \"stores\" must be a table of name = options", what)
+  end
   for name, o in pairs(stores) do
     local here = format("%s.stores[%s]", what, quoted(name))
     name_of(what .. ": the name of a store", name)
-    if ctx_names[name] then failf("%s: ctx.%s has another meaning, choose another name", here, name) end
+    if ctx_names[name] then
+      failf("%s: ctx.%s has another meaning, choose another name", here, name)
+    end
     if type(o) ~= "table" then failf("%s: options must be a table, {} for none", here) end
     check_keys(here, o, set("codec", "changelog"), set("ttl", "version", "migrate"))
     if o.changelog ~= nil and type(o.changelog) ~= "boolean" then
@@ -179,8 +189,8 @@ end
 
 -- ---- jobs ----
 
-local job_keys = set("name", "version", "guarantee", "on_error", "retries", "commit", "limits", "order",
-  "sample", "from", "to", "stores", "process")
+local job_keys = set("name", "version", "guarantee", "on_error", "retries", "commit", "limits",
+  "order", "sample", "from", "to", "stores", "process")
 
 local Job = {}
 Job.__index = function(_, k)
@@ -198,7 +208,9 @@ local function on_error_of(d, v)
     check_keys("on_error", v, set "dead_letter")
     d.on_error = "dead_letter"
     d.dead_letter = topic_of("on_error.dead_letter", v.dead_letter)
-    if sub(d.dead_letter, 1, 1) == "#" then failf("on_error.dead_letter: an internal topic cannot be one") end
+    if sub(d.dead_letter, 1, 1) == "#" then
+      failf("on_error.dead_letter: an internal topic cannot be one")
+    end
   else
     d.on_error = one_of("on_error (or { dead_letter = TOPIC })", v, { "stop", "skip" })
   end
@@ -218,7 +230,9 @@ local function timing_of(d, spec)
   if spec.retries ~= nil then
     local n, backoff = pair_of("retries", spec.retries, "n", "backoff")
     d.retries_n = math_type(n) == "integer" and n or -1
-    if d.retries_n < 0 or d.retries_n > 1000000 then failf("retries: n must be a count, not %s", quoted(n)) end
+    if d.retries_n < 0 or d.retries_n > 1000000 then
+      failf("retries: n must be a count, not %s", quoted(n))
+    end
     if backoff ~= nil then d.retries_backoff = duration("retries.backoff", backoff) end
   end
   d.commit_max, d.commit_min = 100, 0
@@ -230,7 +244,9 @@ local function timing_of(d, spec)
   end
   d.memory, d.time = 64 << 20, 5000
   if spec.limits ~= nil then
-    if type(spec.limits) ~= "table" then failf("limits must be a table { memory = ..., time = ... }") end
+    if type(spec.limits) ~= "table" then
+      failf("limits must be a table { memory = ..., time = ... }")
+    end
     check_keys("limits", spec.limits, set("memory", "time"))
     if spec.limits.memory ~= nil then
       d.memory = amount("limits.memory", spec.limits.memory, size_units, '"64MB"')
@@ -279,12 +295,16 @@ Job.node = core.framed(function(job, spec)
   local d = jobs[job]
   if not d then failf("call it as job:node { ... }") end
   if type(spec) ~= "table" then failf("job:node takes a table, not %s", type(spec)) end
-  if d.single then failf("job:node: the job has a node in once.job already; give it nodes one way") end
+  if d.single then
+    failf("job:node: the job has a node in once.job already; give it nodes one way")
+  end
   check_keys("job:node", spec, node_keys, node_later)
   if spec.name == nil then failf("job:node: \"name\" is missing") end
   local name = name_of("job:node: name", spec.name)
   for _, n in ipairs(d.nodes) do
-    if n.name == name then failf("job:node: there is a node %q already (%s)", name, n.where or "?") end
+    if n.name == name then
+      failf("job:node: there is a node %q already (%s)", name, n.where or "?")
+    end
   end
   d.nodes[#d.nodes + 1] = node_of(format("node %q", name), spec, name)
   return job
@@ -350,7 +370,8 @@ local function gather_stores(d)
         at(n, "store %q is declared with other options elsewhere", s.name)
       end
       if not known then
-        d.stores[#d.stores + 1] = { name = s.name, changelog = s.changelog, raw = s.raw, group = n.group }
+        d.stores[#d.stores + 1] =
+          { name = s.name, changelog = s.changelog, raw = s.raw, group = n.group }
         index[s.name] = #d.stores
       end
       indices[i] = index[s.name]
@@ -392,7 +413,7 @@ local function gather_internals(d)
   end
 end
 
-local internal = { description = function(job) return jobs[job] end, failf = failf, check_keys = check_keys,
+local internal = { failf = failf, check_keys = check_keys,
   set = set, name_of = name_of, topic_of = topic_of, source_of = source_of, one_of = one_of }
 
 -- What the job's file returned -> the description.
@@ -401,9 +422,12 @@ function internal.finish(value)
   if internal.flow_job and mt == "once.flow" then value = internal.flow_job(value) end
   local d = jobs[value]
   if not d then
-    failf("%s: the file must return a job (return once.job { ... }), not %s", core.file, type(value))
+    failf("%s: the file must return a job (return once.job { ... }), not %s", core.file,
+      type(value))
   end
-  if #d.nodes == 0 then at(d, "job %q has no node: give it from and process, or job:node { ... }", d.name) end
+  if #d.nodes == 0 then
+    at(d, "job %q has no node: give it from and process, or job:node { ... }", d.name)
+  end
   group_nodes(d)
   gather_stores(d)
   gather_internals(d)
