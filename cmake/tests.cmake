@@ -38,7 +38,7 @@ once_tests(txn LIBS once_txn_api once_txn once_session once_env_sim)
 once_tests(udf LIBS once_udf PkgConfig::LUA)
 once_tests(runtime/client LIBS once_client once_txn_api once_env_sim once_env_uv)
 once_tests(runtime/state LIBS once_state once_env_sim once_env_uv)
-once_tests(runtime/worker LIBS once_worker once_txn_api once_env_sim once_env_uv)
+once_tests(runtime/worker LIBS once_sim once_worker once_txn_api once_env_sim once_env_uv)
 once_tests(runtime/sim LIBS once_sim)
 once_tests(runtime/cli LIBS once_cli)
 

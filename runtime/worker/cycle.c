@@ -117,7 +117,7 @@ static unsigned settle(struct cycle *c, uint64_t now)
     if (c->fenced)
         return begin_init(c);
     if (c->lost || c->failed)
-        return c->failed || cycle_dirty(c) ? begin_abort(c) : drop(c);
+        return begin_abort(c);
     if (c->storing)
         return 0;
     if (want_commit(c, now)) {
