@@ -499,6 +499,8 @@ int env_uv_run(struct env_uv *uv)
 int env_uv_turn(struct env_uv *uv, bool wait)
 {
     uv_run(&uv->loop, wait ? UV_RUN_ONCE : UV_RUN_NOWAIT);
+    if (uv->in_turn) /* begun by a close callback, which libuv calls behind its check phase */
+        turn_end(uv);
     return uv->halted[0] ? -ERR_CRASHED : 0;
 }
 
