@@ -4,7 +4,7 @@
 #include "base/check.h"
 #include "base/rng.h"
 #include "runtime/sim/check.h"
-#include "runtime/sim/drain.h"
+#include "runtime/sim/at_rest.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ struct run {
     struct faults faults;
     struct feeder feeder;
     struct watcher watcher;
-    struct drain drain;
+    struct at_rest drain;
     struct client *client;
     struct feed_record *input;
     struct sim_result *r;
@@ -92,7 +92,7 @@ static void client_up(void *user, struct place *p)
     run->drain.env = env;
     run->drain.client = run->client;
     if (run->faults.healed)
-        drain_start(&run->drain);
+        at_rest_start(&run->drain);
 }
 
 static void client_down(void *user, struct place *p)
@@ -101,7 +101,7 @@ static void client_down(void *user, struct place *p)
 
     if (!run->client)
         return;
-    drain_stop(&run->drain);
+    at_rest_stop(&run->drain);
     feeder_free(&run->feeder);
     watcher_stop(&run->watcher);
     client_free(run->client);
@@ -190,7 +190,7 @@ static void set_up(struct run *run, uint64_t seed)
     watcher_init(&run->watcher, &run->r->verdict);
     watch_all(run);
     run->drain =
-        (struct drain){.job = run->o->job, .feeder = &run->feeder, .watcher = &run->watcher};
+        (struct at_rest){.job = run->o->job, .feeder = &run->feeder, .watcher = &run->watcher};
     cluster_open(&run->cluster, &co);
     fo.window = run->feed_for + ENV_MS(500);
     fo.kill_client = run->transactional;
@@ -282,7 +282,7 @@ static void liveness(struct run *run)
     faults_heal(&run->faults);
     if (run->client) {
         sim_enter(run->cluster.client.node);
-        drain_start(&run->drain);
+        at_rest_start(&run->drain);
     }
     if (!sim_run(s, s->now + DRAIN_MAX, drained, run))
         verdict_add(&run->r->verdict, VIOLATION_OTHER, "not drained %u s after the last fault: %s",

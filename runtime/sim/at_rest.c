@@ -1,5 +1,5 @@
-/* runtime/sim/drain.c - asks for the group's offsets now and then, and compares. */
-#include "runtime/sim/drain.h"
+/* runtime/sim/at_rest.c - asks for the group's offsets now and then, and compares. */
+#include "runtime/sim/at_rest.h"
 #include "base/check.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,8 +7,8 @@
 
 enum { PERIOD_MS = 600, QUIET_TIMES = 2 };
 
-static void not_yet(struct drain *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void not_yet(struct drain *d, const char *fmt, ...)
+static void not_yet(struct at_rest *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void not_yet(struct at_rest *d, const char *fmt, ...)
 {
     va_list ap;
 
@@ -18,7 +18,7 @@ static void not_yet(struct drain *d, const char *fmt, ...)
     va_end(ap);
 }
 
-static bool partition_drained(struct drain *d, int i)
+static bool partition_drained(struct at_rest *d, int i)
 {
     const struct fetch_offset_entry *e = &d->entries[i];
     const struct watch_topic *t = watcher_topic(d->watcher, e->topic);
@@ -37,7 +37,7 @@ static bool partition_drained(struct drain *d, int i)
     return false;
 }
 
-static void one_answered(struct drain *d, int res, const struct err *e)
+static void one_answered(struct at_rest *d, int res, const struct err *e)
 {
     bool all;
 
@@ -57,7 +57,7 @@ static void one_answered(struct drain *d, int res, const struct err *e)
 
 static void got_offsets(struct fetch_offsets *op, int res, const struct err *e)
 {
-    struct drain *d = op->user;
+    struct at_rest *d = op->user;
 
     d->fetching = false;
     arena_deinit(&op->arena);
@@ -69,7 +69,7 @@ static void got_end(struct list_offset *op, int res, const struct err *e)
     one_answered(op->user, res, e);
 }
 
-static void ask_end(struct drain *d, struct list_offset *op, const struct fetch_offset_entry *e,
+static void ask_end(struct at_rest *d, struct list_offset *op, const struct fetch_offset_entry *e,
                     bool stable)
 {
     *op = (struct list_offset){.topic = e->topic,
@@ -82,7 +82,7 @@ static void ask_end(struct drain *d, struct list_offset *op, const struct fetch_
     admin_list_offset(d->client, op);
 }
 
-static void add_entry(struct drain *d, const struct watch_topic *t, int32_t p)
+static void add_entry(struct at_rest *d, const struct watch_topic *t, int32_t p)
 {
     if (d->n_entries == d->cap) {
         d->cap = d->cap ? d->cap * 2 : 16;
@@ -94,7 +94,7 @@ static void add_entry(struct drain *d, const struct watch_topic *t, int32_t p)
     d->entries[d->n_entries++] = (struct fetch_offset_entry){.topic = t->name, .partition = p};
 }
 
-static bool add_source(struct drain *d, struct slice declared)
+static bool add_source(struct at_rest *d, struct slice declared)
 {
     struct watch_topic *t;
     struct buf name;
@@ -111,7 +111,7 @@ static bool add_source(struct drain *d, struct slice declared)
 }
 
 /* False: not all sources are there. */
-static bool collect(struct drain *d)
+static bool collect(struct at_rest *d)
 {
     d->n_entries = 0;
     for (int g = 0; g < d->job->n_groups; g++)
@@ -123,7 +123,7 @@ static bool collect(struct drain *d)
 
 static void ask(struct env_timer *timer)
 {
-    struct drain *d = list_entry(timer, struct drain, timer);
+    struct at_rest *d = list_entry(timer, struct at_rest, timer);
     bool ready = feeder_done(d->feeder);
 
     if (!ready)
@@ -152,7 +152,7 @@ static void ask(struct env_timer *timer)
     }
 }
 
-void drain_start(struct drain *d)
+void at_rest_start(struct at_rest *d)
 {
     d->timer = (struct env_timer){.fire = ask};
     d->fetching = d->done = false;
@@ -160,7 +160,7 @@ void drain_start(struct drain *d)
     env_timer_set(d->env, &d->timer, d->env->now + ENV_MS(PERIOD_MS));
 }
 
-void drain_stop(struct drain *d)
+void at_rest_stop(struct at_rest *d)
 {
     if (d->fetching)
         arena_deinit(&d->fetch.arena);
