@@ -21,10 +21,9 @@ enum udf_policy { UDF_STOP, UDF_SKIP, UDF_DEAD_LETTER };
 enum udf_codec { UDF_RAW, UDF_JSON, UDF_CSV };
 
 enum {
-    UDF_NAME_MAX = 100,       /* of job, node, store: [a-zA-Z0-9._-] */
-    UDF_KEY_MAX = 511,        /* bytes of an encoded store key */
-    UDF_VALUE_MAX = 64 << 20, /* bytes of an encoded store value, an emitted key or value */
-    UDF_RECORD_BYTES_MAX = 1 << 30
+    UDF_NAME_MAX = 100,      /* of job, node, store: [a-zA-Z0-9._-] */
+    UDF_KEY_MAX = 511,       /* bytes of an encoded store key */
+    UDF_VALUE_MAX = 64 << 20 /* bytes of an encoded store value, an emitted key or value */
 };
 
 struct udf_source {
@@ -75,7 +74,7 @@ struct udf_job {
     uint64_t memory_limit;                /* bytes of a task; 64 MiB by default */
     uint64_t time_limit_ns;               /* of a record; 5 s by default */
     bool order_any;
-    struct slice sample; /* path as written; null: none or a function */
+    struct slice sample; /* path as written, from the job's folder; null: none or a function */
     bool has_sample_fn;
     struct udf_node *nodes;
     int n_nodes;
