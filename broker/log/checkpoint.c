@@ -227,12 +227,12 @@ static void on_op(struct env_op *op, int64_t res)
         return;
     }
     if (res < 0) { /* the step is tried again by checkpoint_consider */
-        c->waits = logdir_background_error(d, res, "journal/checkpoint");
+        c->waits = logdir_background_error(d, &c->starved, res, "journal/checkpoint");
         if (d->closing)
             logdir_close_step(d);
         return;
     }
-    logdir_background_ok(d);
+    logdir_background_ok(d, &c->starved);
     step_done(d);
     step(d);
 }

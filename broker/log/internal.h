@@ -92,6 +92,7 @@ struct log {
     int64_t roll_offset;
     int64_t snapshots[2]; /* offsets of those on disk, newest first; -1 none */
     bool dir_made, dir_dirty, dirty;
+    bool starved;             /* its writing waits for space */
     bool owner_synced;        /* partition.metadata is durable */
     bool dir_of_other;        /* recovery found a deleted namesake's directory in its place */
     bool queued, job, job_ck; /* waits for a writer; has one; with all a checkpoint needs */
@@ -138,7 +139,7 @@ struct journal {
     struct env_op prep_op;
     struct journal_file *prep;
     int prep_step;
-    uint64_t want; /* a round of this size waits for a file; 0 none */
+    bool starved;
 };
 
 struct staged {
@@ -169,9 +170,9 @@ struct writer {
 enum ck_step { CK_IDLE, CK_LOGS, CK_ROOT, CK_WRITE, CK_RENAME, CK_TEXT };
 struct checkpoint {
     int step;
-    bool clean; /* the last one, at an orderly stop */
-    bool waits; /* for space, at its step */
-    bool texts; /* Kafka's text files are due; which one is being written: */
+    bool clean;          /* the last one, at an orderly stop */
+    bool waits, starved; /* for space, at its step */
+    bool texts;          /* Kafka's text files are due; which one is being written: */
     int text;
     uint64_t texts_at;
     uint64_t started, last_duration;
@@ -230,6 +231,8 @@ struct logdir {
     uint64_t ck_at;              /* when the last checkpoint began */
     bool poisoned, closing, closed, recovering, locked;
     bool no_space, refused, root_dirty;
+    uint32_t
+        n_starved;     /* logs, journal, checkpoint that wait for space; no_space while there are */
     uint64_t retry_at; /* after a full disk */
     int close_step;
     struct recovery *recovery; /* while it opens */
@@ -239,10 +242,11 @@ struct logdir {
 
 /* ---- logdir.c ---- */
 void logdir_poison(struct logdir *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* A background write failed: true when it is a full disk, to be tried again; else all is over. */
-bool logdir_background_error(struct logdir *d, int64_t res, const char *what);
-/* One succeeded: after a full disk, space is back. */
-void logdir_background_ok(struct logdir *d);
+/* Background work failed: true when it is a full disk, to be tried again (*starved is set); else all is
+ * over. */
+bool logdir_background_error(struct logdir *d, bool *starved, int64_t res, const char *what);
+/* It succeeded. When nobody is starved any more, space is back. */
+void logdir_background_ok(struct logdir *d, bool *starved);
 void logdir_arm_tick(struct logdir *d);
 void logdir_close_step(struct logdir *d);
 struct log *logdir_find(const struct logdir *d, const struct uuid *id, int32_t partition);

@@ -68,7 +68,7 @@ static void prep_failed(struct logdir *d, int64_t res)
     j->prep = NULL;
     journal_path(d, f->id, path);
     file_drop(j, f);
-    if (logdir_background_error(d, res, path))
+    if (logdir_background_error(d, &j->starved, res, path))
         removal_begin(d, strdup(path)); /* give back what it took of the disk */
 }
 
@@ -91,7 +91,7 @@ static void prep_ready(struct logdir *d)
     f->open = true;
     j->prep = NULL;
     j->next = f;
-    logdir_background_ok(d);
+    logdir_background_ok(d, &j->starved);
     journal_kick(d);
     if (d->closing)
         logdir_close_step(d);
@@ -142,6 +142,7 @@ void journal_prepare(struct logdir *d, uint64_t need)
         return;
     j->next = find_free(j, need ? need : JOURNAL_BLOCK);
     if (j->next) {
+        logdir_background_ok(d, &j->starved);
         if (need)
             journal_kick(d);
         return;

@@ -77,6 +77,8 @@ void log_free(struct log *l)
         segment_free(l->segs[i]);
     if (l->dirty)
         l->d->n_dirty--;
+    if (l->starved)
+        logdir_background_ok(l->d, &l->starved);
     for (size_t i = 0; i < sizeof links / sizeof *links; i++)
         list_remove(links[i]);
     buf_deinit(&l->roll_snapshot);

@@ -39,7 +39,7 @@ void logdir_poison(struct logdir *d, const char *fmt, ...)
         env_task_add(d->env, &d->turn);
 }
 
-bool logdir_background_error(struct logdir *d, int64_t res, const char *what)
+bool logdir_background_error(struct logdir *d, bool *starved, int64_t res, const char *what)
 {
     if (res != -ERR_NO_SPACE) {
         logdir_poison(d, "%s: %s", what, err_text((int)res));
@@ -48,14 +48,19 @@ bool logdir_background_error(struct logdir *d, int64_t res, const char *what)
     if (!d->no_space)
         env_warn(d->env, "%s: %s: appends are refused until there is", what, err_text((int)res));
     d->no_space = true;
+    d->n_starved += !*starved;
+    *starved = true;
     d->retry_at = d->env->now + ENV_MS(500);
     logdir_arm_tick(d);
     return true;
 }
 
-void logdir_background_ok(struct logdir *d)
+void logdir_background_ok(struct logdir *d, bool *starved)
 {
-    if (!d->no_space)
+    if (!*starved)
+        return;
+    *starved = false;
+    if (--d->n_starved > 0 || d->env->dead)
         return;
     d->no_space = false;
     env_info(d->env, "%s: there is space again", d->path);
@@ -366,6 +371,7 @@ void logdir_free(struct logdir *d)
 {
     if (!d)
         return;
+    d->closing = true; /* the owner is not called any more */
     env_timer_stop(d->env, &d->tick);
     env_task_stop(&d->turn);
     unlock(d);

@@ -389,6 +389,7 @@ static void job_end(struct writer *w)
     struct logdir *d = w->d;
     bool ck = w->ck;
 
+    logdir_background_ok(d, &l->starved);
     file_end(w);
     w->log = NULL;
     l->job = false;
@@ -416,7 +417,7 @@ static void job_failed(struct writer *w, int64_t res)
     w->emptying = w->aside = false;
     w->log = NULL;
     l->job = false;
-    if (logdir_background_error(d, res, l->path))
+    if (logdir_background_error(d, &l->starved, res, l->path))
         log_queue(l);
     env_task_add(d->env, &d->turn);
 }
@@ -473,7 +474,6 @@ static void on_op(struct env_op *op, int64_t res)
         return;
     }
     file_end(w);
-    logdir_background_ok(w->d);
     step_done(w);
     if ((step == JOB_ROLLED || step == JOB_SNAPSHOT) && step == w->step && part == 0)
         return; /* an older snapshot is being removed */

@@ -64,9 +64,9 @@ static void get(struct fx *x, const char *path, struct buf *b)
 
 static void indexes_made_again_are_kafkas(void **state)
 {
-    static const char *const segments[] = {"disk-0/00000000000000000000", "disk-0/00000000000000000018",
-                                           "disk-0/00000000000000000033", "disk-0/00000000000000000034",
-                                           "codec-0/00000000000000000000"};
+    static const char *const segments[] = {
+        "disk-0/00000000000000000000", "disk-0/00000000000000000018", "disk-0/00000000000000000033",
+        "disk-0/00000000000000000034", "codec-0/00000000000000000000"};
     struct fx x;
 
     (void)state;
@@ -100,21 +100,24 @@ static void indexes_made_again_are_kafkas(void **state)
 static void copy_in(struct fx *x, bool clean)
 {
     char cmd[1024];
-    snprintf(cmd, sizeof cmd, "cp -r " VECTORS "/* %s/ && rm -f %s/README.md %s/expected.json && %s", x->dir,
-             x->dir, x->dir, clean ? "true" : "false || true");
+    snprintf(cmd, sizeof cmd,
+             "cp -r " VECTORS "/* %s/ && rm -f %s/README.md %s/expected.json && %s", x->dir, x->dir,
+             x->dir, clean ? "true" : "false || true");
     assert_int_equal(system(cmd), 0);
     snprintf(cmd, sizeof cmd, "mv %s/kafka_cleanshutdown %s/%s", x->dir, x->dir,
              clean ? ".kafka_cleanshutdown" : "gone");
     assert_int_equal(system(cmd), 0);
 }
 
-
 static void kafkas_directory_is_taken_over_as_it_stands(void **state)
 {
     static const struct {
         const char *topic;
         int64_t end;
-    } ends[] = {{"disk", 35}, {"codec", 25}, {"compact", 14}, {"__transaction_state", 28},
+    } ends[] = {{"disk", 35},
+                {"codec", 25},
+                {"compact", 14},
+                {"__transaction_state", 28},
                 {"__consumer_offsets", 21}};
 
     (void)state;

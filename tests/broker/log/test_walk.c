@@ -258,7 +258,9 @@ static void open_again(struct walk *w)
             fx_image_take(x, m);
             for (int i = 0; i < m->n; i++)
                 fprintf(stderr, "  %s %zu %.40s\n", m->files[i].path, m->files[i].bytes.n,
-                        strstr(m->files[i].path, "metadata") && m->files[i].bytes.n ? (char *)m->files[i].bytes.p : "");
+                        strstr(m->files[i].path, "metadata") && m->files[i].bytes.n
+                            ? (char *)m->files[i].bytes.p
+                            : "");
             for (int i = 0; i < x->n_topics; i++) {
                 char t[23];
                 uuid_text(&x->topics[i].id, t);
