@@ -2,7 +2,7 @@
 #include "base/arena.h"
 #include <stdlib.h>
 
-enum { CHUNK_MIN = 4096, ALIGN = 16 };
+enum { CHUNK_MIN = 4096, CHUNK_KEPT_MAX = 64 << 10, ALIGN = 16 };
 struct arena_chunk {
     struct arena_chunk *older;
     size_t cap;
@@ -29,20 +29,23 @@ void arena_deinit(struct arena *a)
     *a = (struct arena){.max = a->max};
 }
 
+/* The newest chunk is the largest. */
 void arena_reset(struct arena *a)
 {
-    struct arena_chunk *first = a->head;
+    struct arena_chunk *kept = a->head;
 
-    if (!first)
+    if (!kept)
         return;
-    while (first->older) {
-        struct arena_chunk *older = first->older;
-        free(first);
-        first = older;
+    while (kept->older && kept->cap > CHUNK_KEPT_MAX) {
+        struct arena_chunk *older = kept->older;
+        free(kept);
+        kept = older;
     }
-    a->head = first;
+    free_chunks(kept->older);
+    kept->older = NULL;
+    a->head = kept;
     a->used = 0;
-    a->total = first->cap;
+    a->total = kept->cap;
 }
 
 static int arena_grow(struct arena *a, size_t n)

@@ -58,6 +58,25 @@ static void the_first_chunk_is_kept_over_a_reset(void **state)
     arena_deinit(&a);
 }
 
+static void a_steady_load_finds_its_chunk_again(void **state)
+{
+    struct arena a;
+    void *p;
+
+    arena_init(&a, 1 << 20);
+    for (int i = 0; i < 2; i++) {
+        assert_non_null(arena_alloc(&a, 100));
+        assert_non_null(arena_alloc(&a, 16 << 10));
+        arena_reset(&a);
+    }
+    p = arena_alloc(&a, 100);
+    assert_non_null(arena_alloc(&a, 16 << 10));
+    arena_reset(&a);
+    assert_ptr_equal(arena_alloc(&a, 100), p);
+    assert_true(a.total <= 64 << 10);
+    arena_deinit(&a);
+}
+
 static void a_copy_ends_in_a_zero_byte_and_null_stays_null(void **state)
 {
     struct arena a;
@@ -78,6 +97,7 @@ int main(void)
         cmocka_unit_test(what_it_gives_is_zeroed_aligned_and_apart),
         cmocka_unit_test(it_stops_at_its_limit),
         cmocka_unit_test(the_first_chunk_is_kept_over_a_reset),
+        cmocka_unit_test(a_steady_load_finds_its_chunk_again),
         cmocka_unit_test(a_copy_ends_in_a_zero_byte_and_null_stays_null),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
