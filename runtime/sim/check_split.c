@@ -1,15 +1,17 @@
 /* runtime/sim/check_split.c - results per key against a run on one partition.
  *
- * A job that declares order = "any" says that its results per key do not depend on the order
- * between partitions. If its state is keyed by something else than the record key, though, the
- * answer is split over partitions: then the values of a key, over all partitions, are others than
- * on one. */
+ * A job that declares order = "any" says that its results per key do not depend on the order between
+ * partitions. If its state is keyed by something else than the record key, though, the answer is split
+ * over partitions: then a key's values are others than on one, and so is its last one. A key whose values
+ * are the same in another order, or which ends at the same value by another way (a running sum does), is
+ * as it must be. */
 #include "base/check.h"
 #include "runtime/sim/check.h"
 #include <stdlib.h>
 
 struct result {
     struct slice topic, key, value;
+    uint32_t order;
 };
 struct results {
     struct result *v;
@@ -23,17 +25,28 @@ static void add(struct results *l, struct slice topic, struct slice key, struct 
         l->v = realloc(l->v, l->cap * sizeof *l->v);
         CHECK(l->v);
     }
-    l->v[l->n++] = (struct result){topic, key, value};
+    l->v[l->n] = (struct result){topic, key, value, l->n};
+    l->n++;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_key(const struct result *x, const struct result *y)
 {
-    const struct result *x = a, *y = b;
     int c = slice_cmp(x->topic, y->topic);
 
-    if (!c)
-        c = slice_cmp(x->key, y->key);
-    return c ? c : slice_cmp(x->value, y->value);
+    return c ? c : slice_cmp(x->key, y->key);
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const struct result *x = a, *y = b;
+    int c = compare_key(x, y);
+
+    return c ? c : (x->order > y->order) - (x->order < y->order);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    return slice_cmp(((const struct result *)a)->value, ((const struct result *)b)->value);
 }
 
 /* Outputs for others: not internal topics, whose records a job is free to cut in another way. */
@@ -58,10 +71,53 @@ static void collect(struct sim_evidence *x, struct results *is)
     }
 }
 
+/* Of one key, in order. Sorts them anew. */
+static bool same(struct result *a, uint32_t n, struct result *b, uint32_t m)
+{
+    if (n && m && a[0].key.p && slice_eq(a[n - 1].value, b[m - 1].value))
+        return true;
+    if (n != m)
+        return false;
+    qsort(a, n, sizeof *a, by_value);
+    qsort(b, m, sizeof *b, by_value);
+    for (uint32_t i = 0; i < n; i++)
+        if (by_value(&a[i], &b[i]))
+            return false;
+    return true;
+}
+
+static uint32_t run_end(const struct results *l, uint32_t at)
+{
+    uint32_t end = at;
+
+    while (end < l->n && compare_key(&l->v[end], &l->v[at]) == 0)
+        end++;
+    return end;
+}
+
+static const struct result *first_off(struct results *want, struct results *is)
+{
+    uint32_t i = 0, k = 0;
+
+    while (i < want->n || k < is->n) {
+        int c = i == want->n ? 1 : k == is->n ? -1 : compare_key(&want->v[i], &is->v[k]);
+        uint32_t i_end = c <= 0 ? run_end(want, i) : i, k_end = c >= 0 ? run_end(is, k) : k;
+        if (c < 0)
+            return &want->v[i];
+        if (c > 0)
+            return &is->v[k];
+        if (!same(want->v + i, i_end - i, is->v + k, k_end - k))
+            return &want->v[i];
+        i = i_end;
+        k = k_end;
+    }
+    return NULL;
+}
+
 void check_split(struct sim_evidence *x)
 {
     struct results want = {0}, is = {0};
-    const struct result *off = NULL;
+    const struct result *off;
 
     if (!x->single || !x->job->order_any || verdict_total(x->verdict))
         return;
@@ -70,14 +126,10 @@ void check_split(struct sim_evidence *x)
             add(&want, x->single->outs[i].topic, x->single->outs[i].key, x->single->outs[i].value);
     collect(x, &is);
     if (want.n)
-        qsort(want.v, want.n, sizeof *want.v, compare);
+        qsort(want.v, want.n, sizeof *want.v, by_key);
     if (is.n)
-        qsort(is.v, is.n, sizeof *is.v, compare);
-    for (uint32_t i = 0; !off && (i < want.n || i < is.n); i++)
-        if (i >= want.n)
-            off = &is.v[i];
-        else if (i >= is.n || compare(&want.v[i], &is.v[i]))
-            off = &want.v[i];
+        qsort(is.v, is.n, sizeof *is.v, by_key);
+    off = first_off(&want, &is);
     if (off)
         verdict_add(x->verdict, VIOLATION_OTHER,
                     "%.*s: key \"%.*s\" has other results on one partition: its state is split "

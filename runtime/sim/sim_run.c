@@ -336,6 +336,8 @@ static void check_all(struct run *run, const struct sim_prepared *p)
     if (check_output(&x, &replay)) {
         check_store(&x, &replay);
         check_split(&x);
+        if (run->o->inspect)
+            run->o->inspect(run->o->user, &x, &replay);
     } else {
         run->r->unjudged = true;
         verdict_add(x.verdict, VIOLATION_OTHER, "cannot be judged: %s", replay.failed);

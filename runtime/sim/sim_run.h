@@ -16,6 +16,7 @@
 #include "runtime/sim/model.h"
 #include "runtime/sim/verdict.h"
 
+struct sim_evidence;
 struct sim_line {
     struct slice topic, key, value;
 };
@@ -30,6 +31,8 @@ struct sim_run_options {
     uint32_t faults; /* a set of 1 << FAULT_x */
     /* Of all nodes, with the world's time; may be NULL: log lines are not even made. */
     void (*log)(void *user, uint64_t now, const char *node, enum env_level level, const char *line);
+    /* After the checks, with what they looked at (check.h). May be NULL. */
+    void (*inspect)(void *user, struct sim_evidence *x, struct model *replay);
     void *user;
 };
 struct sim_prepared {
