@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#define DEFAULT_BROKERS "127.0.0.1:9092"
+enum { ANSWER_MS = 5000 }; /* of a question at the command line, unless --timeout says more */
+
 int cli_fail(struct cli *c, int code, const char *fmt, ...)
 {
     va_list ap;
@@ -32,6 +35,17 @@ int cli_code(int res)
     case ERR_NOT_FOUND: return EXIT_REFUSED;
     default: return EXIT_JOB;
     }
+}
+
+int cli_fail_res(struct cli *c, int res, const char *text)
+{
+    int code = cli_code(res);
+
+    if (code == EXIT_UNREACHABLE)
+        return cli_fail(
+            c, code, "cannot reach %s: %s; is a broker running there? -b HOST:PORT names another",
+            c->brokers ? c->brokers : DEFAULT_BROKERS, text);
+    return cli_fail(c, code, "%s", text);
 }
 
 /* ---- did you mean ---- */
@@ -372,10 +386,11 @@ int cli_world(struct cli *c)
 
 int cli_connect(struct cli *c)
 {
-    struct client_options o = {
-        .bootstrap = c->brokers ? c->brokers : "127.0.0.1:9092",
-        .client_id = "once-cli",
-        .request_timeout_ms = (uint32_t)(c->timeout_s ? c->timeout_s * 1000 : 0)};
+    struct client_options o = {.bootstrap = c->brokers ? c->brokers : DEFAULT_BROKERS,
+                               .client_id = "once-cli",
+                               .request_timeout_ms = c->timeout_s   ? (uint32_t)c->timeout_s * 1000
+                                                     : c->answer_ms ? c->answer_ms
+                                                                    : ANSWER_MS};
     struct err e = {0};
     int rc = c->world ? 0 : cli_world(c);
 

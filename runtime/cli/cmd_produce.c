@@ -187,7 +187,9 @@ static void looked_up(struct topic_lookup *l, int res, const struct client_topic
     struct produce *p = l->user;
 
     if (res) {
-        fail(p, cli_code(res), "topic %s: %s", p->topic, err_text(res));
+        if (!p->done)
+            cli_fail_res(p->c, res, err_text(res));
+        p->done = true;
         return;
     }
     p->n_partitions = t->n_partitions;

@@ -20,7 +20,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FEEDS_MAX = 64, CHILD_ARGS_MAX = 64, PROGRESS_MS = 10000, PROGRESS_EYES_MS = 200 };
+enum {
+    RUN_ANSWER_MS = 30000,
+    FEEDS_MAX = 64,
+    CHILD_ARGS_MAX = 64,
+    PROGRESS_MS = 10000,
+    PROGRESS_EYES_MS = 200
+};
 
 struct run_options {
     const char *job_path, *data, *state, *guarantee, *key_separator;
@@ -448,6 +454,7 @@ static int run(struct run *r)
     }
     c->user = r;
     c->on_signal = on_signal;
+    c->answer_ms = RUN_ANSWER_MS;
     rc = start(r);
     if (!rc)
         rc = cli_wait(c, &r->over);

@@ -24,7 +24,7 @@ static int finish(struct cli *c, struct outcome *o)
 
     if (rc)
         return rc;
-    return o->res ? cli_fail(c, cli_code(o->res), "%s", o->text) : EXIT_OK;
+    return o->res ? cli_fail_res(c, o->res, o->text) : EXIT_OK;
 }
 
 /* The one NAME that most of these take. */
@@ -248,7 +248,7 @@ static int show_offsets(struct cli *c, struct show *s, const char *name)
     }
     if (cli_wait(c, &s->o.done))
         return c->exit_code;
-    return s->o.res ? cli_fail(c, cli_code(s->o.res), "%s", s->o.text) : 0;
+    return s->o.res ? cli_fail_res(c, s->o.res, s->o.text) : 0;
 }
 
 static void print_shown(struct cli *c, struct show *s, const char *name)
@@ -288,7 +288,9 @@ static int show(struct cli *c, const char *name)
     if (cli_wait(c, &s.lookup.done))
         return c->exit_code;
     if (s.lookup.res)
-        return cli_fail(c, cli_code(s.lookup.res), "topic %s: %s", name, err_text(s.lookup.res));
+        return s.lookup.res == -ERR_NOT_FOUND
+                   ? cli_fail(c, EXIT_REFUSED, "there is no topic %s; see once topic ls", name)
+                   : cli_fail_res(c, s.lookup.res, err_text(s.lookup.res));
     rc = show_offsets(c, &s, name);
     if (!rc) {
         print_shown(c, &s, name);

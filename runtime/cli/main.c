@@ -16,11 +16,20 @@ static void print_commands(FILE *to)
 static int unknown(const char *word)
 {
     const char *names[64];
+    char nouns[32][32];
     const char *near;
+    int n = 0;
 
-    for (int i = 0; i < n_commands; i++)
-        names[i] = commands[i].name;
-    near = cli_nearest(word, names, n_commands);
+    for (int i = 0; i < n_commands; i++) {
+        const char *space = strchr(commands[i].name, ' ');
+        names[n++] = commands[i].name;
+        if (!space || i >= 32)
+            continue;
+        snprintf(nouns[i], sizeof nouns[i], "%.*s", (int)(space - commands[i].name),
+                 commands[i].name);
+        names[n++] = nouns[i];
+    }
+    near = cli_nearest(word, names, n);
     fprintf(stderr, "once: there is no command '%s'", word);
     if (near)
         fprintf(stderr, "; did you mean 'once %s'?\n", near);
