@@ -13,15 +13,8 @@ static struct task *task_of(struct udf_host *h)
 int host_route(struct task *t, struct slice topic, struct slice key, int32_t partition,
                int32_t input_partition, struct job_topic **to, int32_t *part)
 {
-    struct job_topic *jt = worker_topic(t->worker, topic);
+    struct job_topic *jt = worker_topic_declared(t->worker, topic);
 
-    if (!jt) {
-        struct buf name;
-        buf_init(&name, TOPIC_NAME_MAX + 1);
-        if (udf_job_topic(t->worker->job, topic, &name) == 0)
-            jt = worker_topic(t->worker, buf_slice(&name));
-        buf_deinit(&name);
-    }
     if (!jt || jt->partitions <= 0)
         return -ERR_NOT_FOUND;
     if (partition >= jt->partitions || partition < -1)

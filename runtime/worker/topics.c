@@ -14,6 +14,13 @@ struct job_topic *worker_topic(struct worker *w, struct slice name)
     return map_get(&w->topics, name);
 }
 
+struct job_topic *worker_topic_declared(struct worker *w, struct slice declared)
+{
+    bool internal = declared.n && declared.p[0] == '#';
+
+    return map_get(internal ? &w->internals : &w->topics, declared);
+}
+
 static struct job_topic *add_topic(struct worker *w, struct slice name, struct slice declared)
 {
     struct job_topic *t = worker_topic(w, name);
@@ -45,8 +52,11 @@ static struct job_topic *add_declared(struct worker *w, struct slice declared)
     if (udf_job_topic(w->job, declared, &name) == 0)
         t = add_topic(w, buf_slice(&name), declared);
     buf_deinit(&name);
-    if (t && declared.n && declared.p[0] == '#')
+    if (t && declared.n && declared.p[0] == '#') {
         t->internal = true;
+        if (map_put(&w->internals, declared, t))
+            return NULL;
+    }
     return t;
 }
 
@@ -191,7 +201,7 @@ static void topic_settled(struct job_topic *t)
     if (w->stopped || w->exit_code || !count_fits(w, t))
         return;
     if (w->setup_step == STEP_DONE)
-        worker_pump(w); /* a late output of a "prefix-*" */
+        pump_again(w); /* a late output of a "prefix-*" */
     else if (w->topics_busy == 0) {
         w->setup_step++;
         next_step(w);
@@ -339,6 +349,7 @@ void job_topics_free(struct worker *w)
         free(t);
     }
     map_deinit(&w->topics);
+    map_deinit(&w->internals);
     free(w->subscribe);
     w->subscribe = NULL;
 }

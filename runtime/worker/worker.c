@@ -335,6 +335,7 @@ int worker_open(struct worker **out, struct env *env, const struct worker_option
     w->last_generation = -1;
     list_init(&w->tasks);
     map_init(&w->topics);
+    map_init(&w->internals);
     buf_init(&w->offset_text, TEXT_MAX);
     buf_init(&w->polled_as_bytes, TEXT_MAX);
     outbox_init(&w->outbox, OUTBOX_BYTES_MAX);

@@ -64,6 +64,7 @@ struct worker {
     struct member *member;
     struct cycle cycle;
     struct map topics;       /* name -> struct job_topic */
+    struct map internals;    /* "#words" -> struct job_topic, of topics */
     struct slice *subscribe; /* names of sources */
     int n_subscribe;
     int topics_busy; /* lookups and creations in flight */
@@ -106,6 +107,8 @@ void worker_fail(struct worker *w, int exit_code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 void worker_fail_err(struct worker *w, int res, const struct err *e);
 struct job_topic *worker_topic(struct worker *w, struct slice name);
+/* By the name that the job gives it. */
+struct job_topic *worker_topic_declared(struct worker *w, struct slice declared);
 
 /* topics.c: looks up and creates what the job needs, then worker_topics_ready or worker_fail. */
 int job_topics_collect(struct worker *w, struct err *e);
@@ -119,6 +122,11 @@ void worker_topics_ready(struct worker *w);
 /* pump.c: takes records and runs them. */
 void pump_init(struct worker *w);
 void pump_run(struct worker *w);
+/* The topic that the current record waits for is there. */
+void pump_again(struct worker *w);
+/* Passes on what the current record has written, if it has: 0, or as producer_send. Its store writes are
+ * in the overlays already, so a flush must not go without its outputs and its position. */
+int pump_finish(struct worker *w);
 /* What is current or polled of t (NULL: of any task) is forgotten. */
 void pump_forget(struct worker *w, struct task *t);
 /* Lua is left before anything happens to tasks. */
