@@ -50,12 +50,21 @@ static void space_again(struct env_timer *timer)
 
 void commit_flush_more(struct worker *w)
 {
+    int res = pump_finish(w);
+
+    if (res == -ERR_LIMIT)
+        return; /* the producer's room() comes back here */
+    if (res) {
+        w->flushing = false;
+        worker_event(w, CYCLE_EV_FLUSHED, res);
+        return;
+    }
     LIST_EACH (it, &w->tasks) {
         struct task *t = list_entry(it, struct task, link);
         int rc = t->touched && t->state == TASK_RUNNING ? task_flush(t) : 0;
 
         if (rc == -ERR_LIMIT)
-            return; /* the producer's room() comes back here */
+            return;
         if (rc) {
             w->flushing = false;
             worker_event(w, CYCLE_EV_FLUSHED, rc);

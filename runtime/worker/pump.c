@@ -176,23 +176,31 @@ static void finish_record(struct worker *w)
     worker_event_bytes(w, CYCLE_EV_WORK, bytes);
 }
 
+int pump_finish(struct worker *w)
+{
+    int rc;
+
+    if (!w->current.active || !w->current.done)
+        return 0;
+    rc = send_outputs(w);
+    if (rc == 0)
+        finish_record(w);
+    else if (rc == -ERR_TOO_BIG)
+        worker_fail(w, 3, "an output of record %.*s[%d]@%" PRId64 " is too large to be sent",
+                    SLICE_FMT(w->current.r.topic), w->current.r.partition, w->current.r.offset);
+    return rc;
+}
+
 /* False: wait (for room, or for the cycle to recover). */
 static bool pass_on(struct worker *w)
 {
-    int rc = send_outputs(w);
+    int rc = pump_finish(w);
 
-    if (rc == 0) {
-        finish_record(w);
-        return true;
-    }
-    if (rc != -ERR_LIMIT) {
-        if (rc == -ERR_TOO_BIG)
-            worker_fail(w, 3, "an output of record %.*s[%d]@%" PRId64 " is too large to be sent",
-                        SLICE_FMT(w->current.r.topic), w->current.r.partition, w->current.r.offset);
-        else
-            worker_event(w, CYCLE_EV_FAILED, rc);
-    }
-    return false;
+    if (rc == -ERR_LIMIT && !cycle_dirty(&w->cycle))
+        worker_event_bytes(w, CYCLE_EV_WORK, 0); /* a part of it is in the transaction */
+    else if (rc && rc != -ERR_LIMIT && rc != -ERR_TOO_BIG)
+        worker_event(w, CYCLE_EV_FAILED, rc);
+    return rc == 0;
 }
 
 /* ---- failures ---- */
@@ -258,8 +266,7 @@ static void stop_at_record(struct worker *w, const struct udf_failure *f)
     snprintf(w->why, sizeof w->why, "%.*s%s%.*s", SLICE_FMT(m), f->traceback.n ? "\n" : "",
              SLICE_FMT(f->traceback));
     w->exit_code = 3;
-    w->current.active = false;
-    worker_event(w, CYCLE_EV_STOP, 0);
+    worker_event(w, CYCLE_EV_STOP, 0); /* the record stays current: its input stops before it */
 }
 
 static void by_policy(struct worker *w, const struct udf_failure *f)
@@ -345,6 +352,13 @@ static void retry_due(struct env_timer *timer)
     struct worker *w = list_entry(timer, struct worker, retry_timer);
 
     w->current.waiting = false;
+    worker_pump(w);
+}
+
+void pump_again(struct worker *w)
+{
+    if (!w->retry_timer.slot)
+        w->current.waiting = false;
     worker_pump(w);
 }
 

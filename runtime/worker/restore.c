@@ -150,6 +150,8 @@ static void go_on_after_chunk(struct task *t, int res)
         task_free(t);
         return;
     }
+    if (t->worker->closing)
+        return; /* the worker leaves when the last local commit is over */
     if (t->drop_after || !r) {
         task_start(t);
         return;
@@ -200,7 +202,7 @@ static void chunk_meta(struct task *t, struct store_meta *m, bool last)
     }
 }
 
-/* What was read goes to the store; the last chunk also says, durably, that the store is open
+/* What was read goes to the store; the first chunk also says, durably, that the store is open
  * again. */
 static void load_chunk(struct task *t, bool last)
 {
@@ -220,7 +222,7 @@ static void load_chunk(struct task *t, bool last)
         t->now[i] = tmp;
         c->overlays[i] = &t->frozen[i];
     }
-    c->sync = last && t->store->meta.clean;
+    c->sync = t->store->meta.clean; /* before anything else may touch pages of the clean state */
     c->done = chunk_loaded;
     c->user = t;
     r->loading = true;
@@ -285,8 +287,12 @@ static void take_record(const struct fetched *f)
 }
 
 /* The changelog no longer has what the store needs: begin anew. */
-static void restart_restores(struct worker *w, const struct err *e)
+static void restart_restores(struct worker *w, int res, const struct err *e)
 {
+    if (res == -ERR_CORRUPT) { /* it would be no better the next time */
+        worker_fail(w, 3, "%s", e->text);
+        return;
+    }
     env_warn(w->env, "a changelog cannot be read on (%s): stores that restore are rebuilt",
              e->text);
     LIST_EACH_SAFE (it, tmp, &w->tasks) {
@@ -309,7 +315,7 @@ void restore_pump(struct worker *w)
         if (res == 0)
             break;
         if (res < 0) {
-            restart_restores(w, &e);
+            restart_restores(w, res, &e);
             break;
         }
         take_record(&f);
@@ -388,7 +394,7 @@ static void open_meta(struct task *t)
 
     if (w->env->vt->identify(w->env, w->id.dir, &id) == 0) {
         if (m->commit && !same_file(&m->opened, &id, false))
-            m->clean = true; /* make the last chunk's commit durable */
+            m->clean = true; /* make the next commit durable */
         m->opened = id;
     }
     for (int i = 0; i < t->n_stores; i++) {
@@ -411,7 +417,6 @@ static void read_changelog(struct store_restore *s)
     struct store_meta *m = &t->store->meta;
     int rc;
 
-    s->empty = m->changelogs[s->store].position == 0;
     if (m->changelogs[s->store].position >= s->target) {
         s->done = true;
         return;
@@ -451,6 +456,7 @@ static void all_asked(struct task *t)
         if (!t->changelogs[i].p)
             s->done = true;
         else {
+            s->empty = t->store->meta.changelogs[i].position == 0;
             if (t->store->meta.changelogs[i].position < s->ask_begin.offset)
                 t->store->meta.changelogs[i].position = s->ask_begin.offset;
             read_changelog(s);
