@@ -425,8 +425,9 @@ int recovery_log_open(struct log *l, struct err *e)
     if (ret == 0) {
         mark_files(l, &files);
         note_snapshots(l, &files);
-        l->dir_made = files.there && files.metadata;
-        l->owner_synced = l->dir_made && (solid || r->kafka);
+        /* A solid one is ours by the checkpoint, whatever became of its partition.metadata. */
+        l->dir_made = files.there && (files.metadata || solid);
+        l->owner_synced = files.metadata && l->dir_made && (solid || r->kafka);
         for (int i = 0; i < l->n_epochs; i++)
             if (l->epochs[i].epoch > r->max_epoch)
                 r->max_epoch = l->epochs[i].epoch;

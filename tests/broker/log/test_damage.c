@@ -1,0 +1,77 @@
+/* tests/broker/log/test_damage.c - files that are lost or changed while the broker is down: what the rest
+ * tells is kept, and nothing goes in silence. */
+#include "tests/broker/log/support_logdir.h"
+#include <stdio.h>
+
+/* A topic with records behind a checkpoint, and the directory closed. */
+static void with_records(struct fx *x, void (*end)(struct fx *x))
+{
+    struct fx_topic *t;
+
+    fx_start(x);
+    t = fx_create(x, "a", 1, 0);
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(fx_append(x, t->logs[0], "old", 1), 0);
+    fx_sync(x);
+    fx_pass(x, ENV_S(20));
+    end(x);
+}
+
+static void expect_records(struct fx *x)
+{
+    struct fx_topic *t = fx_topic(x, "a");
+
+    assert_non_null(t);
+    assert_int_equal(log_durable(t->logs[0]), 20);
+    assert_string_equal(fx_value(x, t->logs[0], 0), "old");
+    assert_string_equal(fx_value(x, t->logs[0], 19), "old");
+}
+
+static void lost_owner_file_loses_no_record(struct fx *x, const char *name,
+                                            void (*end)(struct fx *x))
+{
+    char path[512];
+
+    with_records(x, end);
+    fx_path(x, path, "%s/partition.metadata", name);
+    assert_int_equal(x->env->vt->remove_wait(x->env, path), 0);
+    for (int i = 0; i < 3; i++) {
+        fx_start(x);
+        expect_records(x);
+        fx_pass(x, ENV_S(20));
+        end(x);
+    }
+    fx_start(x);
+    expect_records(x);
+    assert_int_equal(fx_append(x, fx_topic(x, "a")->logs[0], "new", 1), 0);
+    fx_sync(x);
+    fx_pass(x, ENV_S(20));
+    fx_close(x);
+    assert_true(fx_exists(x, path) || strncmp(name, "a", 1) != 0);
+    fx_start(x);
+    assert_string_equal(fx_value(x, fx_topic(x, "a")->logs[0], 20), "new");
+    fx_close(x);
+}
+
+static void a_lost_partition_metadata_loses_no_record(void **state)
+{
+    static const char *const names[] = {"a-0", "__once_metadata-0"};
+    void (*const ends[])(struct fx * x) = {fx_close, fx_crash, fx_power_cut};
+    struct fx x;
+    (void)state;
+
+    for (int n = 0; n < 2; n++)
+        for (int i = 0; i < 3; i++) {
+            fx_init_sim(&x, (uint64_t)i + 1);
+            lost_owner_file_loses_no_record(&x, names[n], ends[i]);
+            fx_deinit(&x);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_lost_partition_metadata_loses_no_record),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
