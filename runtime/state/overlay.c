@@ -1,6 +1,7 @@
 /* runtime/state/overlay.c - a hash map with undo, in bump-allocated memory. */
 #include "runtime/state/overlay.h"
 #include "base/check.h"
+#include "base/hash.h"
 #include <stdlib.h>
 
 enum { CHUNK_BYTES = 64 * 1024, UNDO_BYTES_MAX = 1 << 30 };
@@ -49,22 +50,9 @@ void overlay_clear(struct overlay *o)
     buf_reset(&o->undo_bytes);
 }
 
-static uint32_t hash_key(struct slice s)
+static uint32_t hash_key(struct slice key)
 {
-    uint64_t h = 0x9e3779b97f4a7c15u ^ s.n;
-    size_t i = 0;
-
-    for (; i + 8 <= s.n; i += 8) {
-        uint64_t k;
-        memcpy(&k, s.p + i, 8);
-        h = (h ^ k) * 0xff51afd7ed558ccdu;
-        h ^= h >> 32;
-    }
-    for (; i < s.n; i++)
-        h = (h ^ s.p[i]) * 0x100000001b3u;
-    h ^= h >> 29;
-    h *= 0xc4ceb9fe1a85ec53u;
-    return (uint32_t)(h >> 32);
+    return (uint32_t)(hash_bytes(key) >> 32);
 }
 
 static unsigned char *take(struct overlay *o, size_t n)
