@@ -69,6 +69,10 @@ static enum sim_fault on_point(void *u, struct sim_node *n, const char *name)
         return SIM_NOTHING;
     r->crash_at = NULL;
     r->n_crashes++;
+    if (r->pause_ms) {
+        sim_pause(n, r->c.sim.now + ENV_MS(r->pause_ms));
+        return SIM_NOTHING;
+    }
     return r->crash_power ? SIM_POWER_CUT : SIM_CRASH;
 }
 
@@ -77,11 +81,11 @@ static enum sim_send on_send(void *u, struct sim_node *from, struct sim_node *to
 {
     struct rig *r = rig_of(u);
 
-    if (!r->lose_api || ((struct place *)from->user)->kind != PLACE_WORKER)
+    if (r->lose_api < 0 || ((struct place *)from->user)->kind != PLACE_WORKER)
         return SIM_PASS;
     for (; first.n >= 6; first = slice_sub(first, 4 + (size_t)get_be32(first.p), first.n))
         if ((int16_t)get_be16(first.p + 4) == r->lose_api) {
-            r->lose_api = 0;
+            r->lose_api = -1;
             r->n_crashes++;
             return r->lose_reply ? SIM_CUT_AFTER : SIM_CUT_BEFORE;
         }
@@ -155,6 +159,7 @@ void rig_open(struct rig *r, const struct rig_options *o)
     struct flag f = {0};
 
     memset(r, 0, sizeof *r);
+    r->lose_api = -1;
     buf_init(&r->log, 64 << 20);
     r->got = calloc(RIG_RECORDS_MAX, sizeof *r->got);
     assert_non_null(r->got);
@@ -165,6 +170,8 @@ void rig_open(struct rig *r, const struct rig_options *o)
     r->c.sim.hooks.on_send = on_send;
     for (int i = 0; o->held && i < r->c.n_workers; i++)
         rig_kill(r, i);
+    for (int i = 0; i < r->c.n_workers; i++)
+        r->c.workers[i].worker_options.session_timeout_ms = o->session_timeout_ms;
     sim_enter(r->c.client.node);
     producer_init_id(r->producer, set_flag, &f);
     wait_flag(r, &f, "producer id");
@@ -262,7 +269,7 @@ void rig_topic(struct rig *r, const char *topic, int32_t partitions)
     sim_enter(r->c.client.node);
     admin_create_topic(r->client, &op);
     wait_flag(r, &f, topic);
-    if (f.res)
+    if (f.res && f.res != -ERR_EXISTS) /* the job may have made it meanwhile */
         fail_msg("%s", f.text);
     conf_deinit(&conf);
 }

@@ -27,7 +27,8 @@ struct rig_options {
     int32_t partitions;    /* 1 when 0 */
     const char *guarantee; /* NULL: the job's */
     uint64_t seed;
-    bool held; /* the workers wait for rig_start */
+    bool held;                   /* the workers wait for rig_start */
+    uint32_t session_timeout_ms; /* of workers that are held at first */
 };
 struct rig_record {
     int32_t partition;
@@ -48,8 +49,9 @@ struct rig {
     const char *crash_at; /* a step; NULL: none */
     int crash_left;       /* at the so manyth time from now */
     bool crash_power;
-    int16_t lose_api; /* the next request of a worker for it: 0 none */
-    bool lose_reply;  /* it is carried out, the answer is lost */
+    uint64_t pause_ms; /* not 0: it is stopped (SIGSTOP) there for so long instead */
+    int16_t lose_api;  /* the next request of a worker for it: -1 none */
+    bool lose_reply;   /* it is carried out, the answer is lost */
     int n_crashes;
     bool held[CLUSTER_WORKERS_MAX]; /* stays down */
     struct buf log;

@@ -1,28 +1,8 @@
 /* tests/runtime/worker/test_worker.c - what a job's outputs, failures and topics become, without faults. */
+#include "jobs.h"
 #include "support_rig.h"
 #include <stdio.h>
 #include <stdlib.h>
-
-#define HEAD "local once = require 'once'\n"
-static const char count_job[] = HEAD
-    "return once.job { name = 'count', from = 'in', to = 'out', stores = { counts = {} },\n"
-    "  process = function(ctx, r)\n"
-    "    local n = (ctx.counts:get(r.key) or 0) + 1\n"
-    "    ctx.counts:put(r.key, n)\n"
-    "    ctx:emit('out', { key = r.key, value = n })\n"
-    "  end }\n";
-static const char words_job[] = HEAD
-    "local job = once.job { name = 'words' }\n"
-    "job:node { name = 'split', from = 'lines', to = '#words', process = function(ctx, r)\n"
-    "  for w in r.value:gmatch '%a+' do ctx:emit('#words', { key = w }) end\n"
-    "end }\n"
-    "job:node { name = 'count', from = '#words', to = 'out', stores = { counts = {} },\n"
-    "  process = function(ctx, r)\n"
-    "    local n = (ctx.counts:get(r.key) or 0) + 1\n"
-    "    ctx.counts:put(r.key, n)\n"
-    "    ctx:emit('out', { key = r.key, value = n })\n"
-    "  end }\n"
-    "return job\n";
 
 static struct rig r;
 
@@ -34,7 +14,7 @@ static int close_rig(void **state)
 
 static void a_job_counts_and_keeps_its_counts(void **state)
 {
-    rig_open(&r, &(struct rig_options){.lua = count_job});
+    rig_open(&r, &(struct rig_options){.lua = COUNT_JOB});
     rig_feed(&r, "in", 300, 7);
     rig_drain(&r);
     assert_int_equal(rig_exact_counts(&r, "out"), 300);
@@ -49,7 +29,7 @@ static void a_job_counts_and_keeps_its_counts(void **state)
 
 static void groups_meet_in_internal_topics(void **state)
 {
-    rig_open(&r, &(struct rig_options){.lua = words_job, .partitions = 3});
+    rig_open(&r, &(struct rig_options){.lua = WORDS_JOB, .partitions = 3});
     for (int i = 0; i < 30; i++)
         rig_put(&r, "lines", i % 3, NULL, "a b c a  b a");
     rig_drain(&r);
@@ -219,7 +199,7 @@ static void partition_counts_that_differ_stop_the_job(void **state)
 
 static void a_changelog_of_another_count_stops_the_job(void **state)
 {
-    rig_open(&r, &(struct rig_options){.lua = count_job, .held = true});
+    rig_open(&r, &(struct rig_options){.lua = COUNT_JOB, .held = true});
     rig_topic(&r, "in", 2);
     rig_topic(&r, "count-counts-changelog", 1);
     rig_start(&r, 0);
@@ -240,7 +220,7 @@ static bool at_the_end(struct rig *rig)
 
 static void positions_move_past_markers(void **state)
 {
-    rig_open(&r, &(struct rig_options){.lua = words_job});
+    rig_open(&r, &(struct rig_options){.lua = WORDS_JOB});
     rig_put(&r, "lines", 0, NULL, "a b");
     rig_until(&r, at_the_end, 10, "the group is at the end of the # topic");
     assert_string_equal(rig_text(&r, "out"), "a=1 b=1");
@@ -250,7 +230,7 @@ static void an_idle_job_commits_nothing(void **state)
 {
     struct worker_stats before, after;
 
-    rig_open(&r, &(struct rig_options){.lua = words_job});
+    rig_open(&r, &(struct rig_options){.lua = WORDS_JOB});
     rig_put(&r, "lines", 0, NULL, "a b");
     rig_drain(&r);
     rig_run(&r, 2000);
@@ -268,7 +248,7 @@ static void every_guarantee_is_exact_without_faults(void **state)
 
     for (int i = 0; i < 3; i++) {
         rig_open(&r,
-                 &(struct rig_options){.lua = count_job, .guarantee = names[i], .partitions = 2});
+                 &(struct rig_options){.lua = COUNT_JOB, .guarantee = names[i], .partitions = 2});
         for (int k = 0; k < 4; k++) { /* an orderly stop in the middle of it loses nothing either */
             rig_feed(&r, "in", 500, 5);
             rig_run(&r, 3 + 7 * (uint64_t)k);
@@ -284,7 +264,7 @@ static void every_guarantee_is_exact_without_faults(void **state)
 
 static void a_stop_comes_at_any_moment_of_the_start(void **state)
 {
-    rig_open(&r, &(struct rig_options){.lua = words_job, .partitions = 2});
+    rig_open(&r, &(struct rig_options){.lua = WORDS_JOB, .partitions = 2});
     rig_put(&r, "lines", 0, NULL, "a b");
     rig_put(&r, "lines", 1, NULL, "a b");
     rig_drain(&r);
