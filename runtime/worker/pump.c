@@ -390,7 +390,9 @@ static void commit_idle(struct env_timer *timer)
                 t->inputs[i].next = pos;
         }
     }
-    if (moved)
+    if (moved && w->guarantee == UDF_AT_MOST_ONCE) /* offsets come before the work there */
+        worker_event(w, CYCLE_EV_POLLED, 0);
+    else if (moved)
         worker_event_bytes(w, CYCLE_EV_WORK, 0);
 }
 

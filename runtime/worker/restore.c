@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { CHUNK_BYTES = 16 << 20, RECORDS_A_TURN = 4096, RETRY_MS = 200 };
+enum { CHUNK_BYTES = 16 << 20, RECORDS_A_TURN = 4096, RETRY_MS = 200, BUSY_RETRY_MS = 5 };
 /* Half of Kafka's delete.retention.ms, a day: a tombstone younger than that is still in the
  * changelog. */
 #define STORE_AGE_MAX_MS ((int64_t)12 * 3600 * 1000)
@@ -641,7 +641,7 @@ void task_start(struct task *t)
         if (rc == -ERR_CORRUPT)
             rc = task_discard_store(t, &e);
     }
-    t->restore = rc ? NULL : calloc(1, sizeof *t->restore);
+    t->restore = rc && rc != -ERR_BUSY ? NULL : calloc(1, sizeof *t->restore);
     if (!t->restore) {
         worker_fail_err(w, rc ? rc : -ERR_NOMEM, &e);
         return;
@@ -649,6 +649,10 @@ void task_start(struct task *t)
     t->restore->task = t;
     t->restore->distrust = distrust;
     t->restore->retry.fire = retry_start;
+    if (rc) { /* the task's last life is still being stored: it went and came back at once */
+        env_timer_set(w->env, &t->restore->retry, w->env->now + ENV_MS(BUSY_RETRY_MS));
+        return;
+    }
     for (int i = 0; i < t->n_inputs; i++)
         t->fetch_entries[i] =
             (struct fetch_offset_entry){.topic = t->inputs[i].topic, .partition = t->partition};

@@ -201,6 +201,7 @@ void rig_kill(struct rig *r, int worker)
     r->held[worker] = true;
     sim_alarm_cancel(&r->c.sim, &r->c.workers[worker].start);
     sim_crash(r->c.workers[worker].node);
+    rig_run(r, 1); /* it is torn down */
 }
 
 void rig_stop(struct rig *r, int worker)
