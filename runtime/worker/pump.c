@@ -266,6 +266,11 @@ static void stop_at_record(struct worker *w, const struct udf_failure *f)
     snprintf(w->why, sizeof w->why, "%.*s%s%.*s", SLICE_FMT(m), f->traceback.n ? "\n" : "",
              SLICE_FMT(f->traceback));
     w->exit_code = 3;
+    if (w->guarantee ==
+        UDF_AT_MOST_ONCE) { /* committed as taken already, with all polled behind it */
+        pump_forget(w, NULL);
+        worker_event(w, CYCLE_EV_TAKEN, 0);
+    }
     worker_event(w, CYCLE_EV_STOP, 0); /* the record stays current: its input stops before it */
 }
 
@@ -442,7 +447,11 @@ static bool have_current(struct worker *w)
         return true;
     if (w->guarantee != UDF_AT_MOST_ONCE)
         return take(w);
-    return polled_take(w);
+    if (polled_take(w))
+        return true;
+    if (w->cycle.holding)
+        worker_event(w, CYCLE_EV_TAKEN, 0);
+    return false;
 }
 
 void pump_leave(struct worker *w)
@@ -465,6 +474,8 @@ static void enter(struct worker *w, struct task *t)
 static bool step(struct worker *w)
 {
     if (!have_current(w)) {
+        if (!cycle_may_process(&w->cycle))
+            return false;
         if (w->guarantee == UDF_AT_MOST_ONCE)
             poll_ahead(w);
         else
