@@ -22,8 +22,8 @@ void cycle_init(struct cycle *c, const struct cycle_options *o)
 
 bool cycle_may_process(const struct cycle *c)
 {
-    return c->state == CYCLE_RUN && !c->revoking && !c->stopping && !c->lost && !c->failed &&
-           !c->unassigned && !c->polled;
+    return c->state == CYCLE_RUN && !c->lost && !c->failed && !c->unassigned && !c->polled &&
+           (c->holding || (!c->revoking && !c->stopping));
 }
 
 /* Not before this, however much waits. */
@@ -51,7 +51,7 @@ static bool want_commit(const struct cycle *c, uint64_t now)
 {
     if (!c->dirty_at)
         return false;
-    if (c->revoking || c->stopping)
+    if ((c->revoking || c->stopping) && !c->holding)
         return true;
     return now >= earliest(c) && (gathered(c) || now >= c->dirty_at + c->o.max_ns);
 }
@@ -79,6 +79,7 @@ static unsigned drop(struct cycle *c)
     unsigned fx = CYCLE_DO_DROP;
 
     clean(c);
+    c->holding = false;
     c->failed = c->fenced = false;
     c->lost = false;
     if (c->revoking) {
@@ -125,7 +126,7 @@ static unsigned settle(struct cycle *c, uint64_t now)
         c->state = CYCLE_FLUSH;
         return CYCLE_DO_FLUSH;
     }
-    if (c->dirty_at)
+    if (c->dirty_at || c->holding)
         return 0;
     if (c->revoking) {
         c->revoking = false;
@@ -183,6 +184,7 @@ static unsigned on_offsets(struct cycle *c, int res, uint64_t now)
     if (c->o.mode == CYCLE_AT_MOST_ONCE) {
         c->state = CYCLE_RUN;
         c->polled = false;
+        c->holding = true;
         return CYCLE_DO_PROCESS;
     }
     if (c->o.mode == CYCLE_AT_LEAST_ONCE)
@@ -255,6 +257,7 @@ unsigned cycle_step(struct cycle *c, const struct cycle_event *ev, uint64_t now)
         c->drained = false;
         break;
     case CYCLE_EV_POLLED: return on_polled(c);
+    case CYCLE_EV_TAKEN: c->holding = false; break;
     case CYCLE_EV_DRAINED: c->drained = true; break;
     case CYCLE_EV_TICK: break;
     case CYCLE_EV_FLUSHED: fx = on_flushed(c, ev->res, now); break;

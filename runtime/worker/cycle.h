@@ -28,6 +28,7 @@ enum cycle_event_kind {
     CYCLE_EV_INITED,   /* InitProducerId answered: res */
     CYCLE_EV_WORK,     /* a record (or timer) was processed: bytes of outputs and store writes */
     CYCLE_EV_POLLED,   /* at most once: records wait for their offsets to be committed */
+    CYCLE_EV_TAKEN,    /* at most once: all that was polled is processed */
     CYCLE_EV_DRAINED,  /* no record is at hand */
     CYCLE_EV_TICK,     /* time passed */
     CYCLE_EV_FLUSHED,  /* res */
@@ -79,6 +80,7 @@ struct cycle {
     bool drained, storing, revoking, stopping, lost, failed, unassigned;
     bool fenced; /* failed because the producer is of no use: a new producer id first */
     bool polled; /* at most once: waits for offsets */
+    bool holding; /* and then: they are processed before all else */
 };
 
 void cycle_init(struct cycle *c, const struct cycle_options *o);

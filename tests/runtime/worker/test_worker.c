@@ -262,6 +262,26 @@ static void every_guarantee_is_exact_without_faults(void **state)
     }
 }
 
+/* The weakest loses at crashes; an orderly stop or a rebalance is none. */
+static void orderly_stops_lose_nothing_at_most_once(void **state)
+{
+    int fed = 0;
+
+    rig_open(&r, &(struct rig_options){
+                     .lua = COUNT_JOB, .guarantee = "at_most_once", .partitions = 2, .workers = 2});
+    for (int i = 0; i < 40; i++) {
+        rig_until(&r, rig_ready, 20, "the workers are ready");
+        rig_feed(&r, "in", 50, 5);
+        fed += 50;
+        rig_run(&r, (uint64_t)i % 7);
+        rig_stop(&r, i % 2);
+        rig_start(&r, i % 2);
+    }
+    rig_drain(&r);
+    rig_run(&r, 1000); /* committed comes before processed */
+    assert_int_equal(rig_exact_counts(&r, "out"), fed);
+}
+
 static void a_stop_comes_at_any_moment_of_the_start(void **state)
 {
     rig_open(&r, &(struct rig_options){.lua = WORDS_JOB, .partitions = 2});
@@ -295,6 +315,7 @@ int main(void)
         CASE(positions_move_past_markers),
         CASE(an_idle_job_commits_nothing),
         CASE(every_guarantee_is_exact_without_faults),
+        CASE(orderly_stops_lose_nothing_at_most_once),
         CASE(a_stop_comes_at_any_moment_of_the_start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
