@@ -66,9 +66,10 @@ int api_api_versions(struct request *rq)
         return answer(rq, &out, rq->version);
     }
     out.api_keys.v = keys;
-    for (int16_t k = 0; k < KEYS; k++)
-        if (broker_api_range(rq->broker, k, &min, &max))
-            keys[out.api_keys.n++] = (struct api_versions_response_api_version){k, min, max};
+    for (int k = 0; k < KEYS; k++)
+        if (broker_api_range(rq->broker, (int16_t)k, &min, &max))
+            keys[out.api_keys.n++] =
+                (struct api_versions_response_api_version){(int16_t)k, min, max};
     if (rq->version >= 3 && broker_plugged(rq->broker)) {
         out.supported_features.v = supported;
         out.supported_features.n = rq->version >= FEATURES_V_MIN_0 ? 2 : 1;

@@ -283,7 +283,7 @@ static int add_record(struct pbatch *b, const struct producer_record *r)
 {
     struct record_header quick[HEADERS_QUICK], *v = quick;
     struct header_iter it = {r->headers, r->n_headers};
-    int n = 0, rc = 1;
+    int n = 0, rc;
 
     if (r->n_headers < 0 || (size_t)r->n_headers > r->headers.n)
         return -ERR_INVALID;
@@ -291,7 +291,7 @@ static int add_record(struct pbatch *b, const struct producer_record *r)
         v = calloc((size_t)r->n_headers, sizeof *v);
     if (!v)
         return -ERR_NOMEM;
-    while (n < r->n_headers && (rc = header_iter_next(&it, &v[n].key, &v[n].value)) > 0)
+    while (n < r->n_headers && header_iter_next(&it, &v[n].key, &v[n].value) > 0)
         n++;
     rc = n == r->n_headers ? batch_writer_add(&b->writer, r->timestamp, r->key, r->value, v, n)
                            : -ERR_INVALID;

@@ -19,7 +19,7 @@ check "tidy: clang-format" format
 # clang-tidy takes minutes for all files: the reduced run looks at what is not committed and at one eighth of the
 # rest, another one with every commit
 clang_tidy() {
-    cmake --preset clang >/dev/null || return 1
+    setup_build clang once_udf_lua || return 1 # what the sources include of the build
     if [ -n "$long" ]; then
         sources 'base/*.c' 'broker/*.c' 'txn/*.c' 'udf/*.c' 'runtime/*.c' >"$scratch/files"
     else
