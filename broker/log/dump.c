@@ -1,5 +1,6 @@
-/* broker/log/dump.c - prints what is in a file of the log directory, a line an entry, and says where it is
- * broken. Chosen by the name, for a journal's files by what they begin with; reads only. */
+/* broker/log/dump.c - prints what is in a file of the log directory, a line an entry, and says
+ * where it is broken. Chosen by the name, for a journal's files by what they begin with; reads
+ * only. */
 #include "broker/log/dump.h"
 #include "broker/log/internal.h"
 #include <inttypes.h>

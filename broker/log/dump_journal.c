@@ -1,8 +1,8 @@
 /* broker/log/dump_journal.c - prints a journal's rounds and the checkpoint.
  *
- * A file holds rounds of one sequence from its start; behind them may lie those of an earlier use, which are
- * told apart by salt and sequence. A head that is damaged, or a round that does not match its head, is
- * reported: at the journal's very end that is what a crash may leave. */
+ * A file holds rounds of one sequence from its start; behind them may lie those of an earlier
+ * use, which are told apart by salt and sequence. A head that is damaged, or a round that does
+ * not match its head, is reported: at the journal's very end that is what a crash may leave. */
 #include "broker/log/checkpoint_format.h"
 #include "broker/log/dump.h"
 #include "broker/log/journal_format.h"

@@ -1,5 +1,5 @@
-/* broker/log/dump_log.c - prints the batches of a segment, and with deep the records in them. Also the
- * rebuilding of a segment's indexes, for who wants to compare. */
+/* broker/log/dump_log.c - prints the batches of a segment, and with deep the records in them.
+ * Also the rebuilding of a segment's indexes, for who wants to compare. */
 #include "broker/log/dump.h"
 #include "broker/log/index.h"
 #include <inttypes.h>

@@ -242,8 +242,8 @@ struct logdir {
 
 /* ---- logdir.c ---- */
 void logdir_poison(struct logdir *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Background work failed: true when it is a full disk, to be tried again (*starved is set); else all is
- * over. */
+/* Background work failed: true when it is a full disk, to be tried again (*starved is set); else
+ * all is over. */
 bool logdir_background_error(struct logdir *d, bool *starved, int64_t res, const char *what);
 /* It succeeded. When nobody is starved any more, space is back. */
 void logdir_background_ok(struct logdir *d, bool *starved);

@@ -38,7 +38,6 @@ static void file_drop(struct journal *j, struct journal_file *f)
         env_close(&f->f);
     list_remove(&f->link);
     j->total -= f->size;
-    j->last_id -= f->id == j->last_id;
     free(f);
 }
 
@@ -69,7 +68,7 @@ static void prep_failed(struct logdir *d, int64_t res)
     journal_path(d, f->id, path);
     file_drop(j, f);
     if (logdir_background_error(d, &j->starved, res, path))
-        removal_begin(d, strdup(path)); /* give back what it took of the disk */
+        removal_begin(d, strdup(path)); /* give back what it took; its number is not used again */
 }
 
 static void prep_ready(struct logdir *d)

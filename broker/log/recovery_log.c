@@ -290,26 +290,26 @@ static int check_files(struct recovery *r, struct log *l, const struct dir_list 
     return 0;
 }
 
-/* Whose directory is it? A namesake's that was deleted is not ours. */
-static int check_owner(struct log *l, struct dir_list *files)
+/* Whose directory is it? A namesake's that was deleted is not ours; nor is one with data that
+ * does not say whose it is, for before the first byte of data goes into a directory it does: a
+ * power cut left it. */
+static void check_owner(struct log *l, struct dir_list *files)
 {
     struct buf b;
     struct uuid id;
     char path[PATH_CAP];
-    bool other = false;
+    bool says;
 
     buf_init(&b, 1 << 16);
     snprintf(path, sizeof path, "%s/partition.metadata", l->path);
-    if (files->metadata && read_whole(l->d->env, path, &b) == 0 &&
-        partition_metadata_parse(buf_slice(&b), &id) == 0)
-        other = !uuid_eq(&id, &l->id);
+    says = files->metadata && read_whole(l->d->env, path, &b) == 0 &&
+           partition_metadata_parse(buf_slice(&b), &id) == 0;
     buf_deinit(&b);
-    if (other) {
-        files->n = 0;
-        files->there = files->metadata = files->epochs = false;
-        l->dir_of_other = true;
-    }
-    return 0;
+    if (says ? uuid_eq(&id, &l->id) : files->n == 0)
+        return;
+    files->n = 0;
+    files->there = files->metadata = files->epochs = false;
+    l->dir_of_other = true;
 }
 
 int recovery_epochs(struct log *l, const struct dir_list *files, int64_t end, struct err *e)

@@ -99,26 +99,31 @@ static int io_error(struct err *e, const char *path, int64_t res)
     return err_set(e, (int)-res, "%s: %s", path, err_text((int)res));
 }
 
+/* Where a directory goes that stands in the log's place: to be removed if we know that it was
+ * ours. */
 static void foreign_path(struct redoing *x, char to[PATH_CAP])
 {
     struct log *l = x->l;
-    struct uuid id = {{0}};
+    struct uuid id, said;
     struct buf b;
     char from[PATH_CAP];
     unsigned char key[20];
-    bool known;
+    bool known = false;
 
+    l->d->env->vt->random(l->d->env, &id, sizeof id); /* unless it says */
     buf_init(&b, 1 << 16);
     snprintf(from, sizeof from, "%s/partition.metadata", l->path);
-    if (read_whole(l->d->env, from, &b) == 0)
-        (void)partition_metadata_parse(buf_slice(&b), &id);
+    if (read_whole(l->d->env, from, &b) == 0 &&
+        partition_metadata_parse(buf_slice(&b), &said) == 0) {
+        id = said;
+        log_key(&id, l->partition, key);
+        known = map_get(&x->r->ck_logs, slice_of(key, sizeof key)) ||
+                map_get(&x->r->redo, slice_of(key, sizeof key));
+    }
     buf_deinit(&b);
-    log_key(&id, l->partition, key);
-    known = map_get(&x->r->ck_logs, slice_of(key, sizeof key)) ||
-            map_get(&x->r->redo, slice_of(key, sizeof key));
     log_gone_path(l, &id, known ? "delete" : "stray", to);
     if (!known)
-        env_warn(l->d->env, "%s: of a topic that is not known; kept as %s", l->path, to);
+        env_warn(l->d->env, "%s: of no topic that is known; kept as %s", l->path, to);
 }
 
 static int make_dir(struct redoing *x, struct err *e)

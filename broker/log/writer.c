@@ -546,8 +546,9 @@ void writers_kick(struct logdir *d)
 {
     struct log *l;
 
-    /* A job with nothing to do ends within job_begin. */
-    for (int i = 0; i < WRITERS; i++)
+    /* Syncs fill the pool's threads, which others need too: all of them only at the end. A job with
+     * nothing to do ends within job_begin. */
+    for (int i = 0; i < (d->closing ? WRITERS : WRITERS / 2); i++)
         while (!d->writers[i].log && (l = pick(d)))
             job_begin(&d->writers[i], l);
 }

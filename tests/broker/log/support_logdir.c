@@ -166,7 +166,7 @@ static enum sim_fault on_wait(void *u, struct sim_node *n, const char *call)
     (void)n;
     (void)call;
     if (x->wait_crash_in && --x->wait_crash_in == 0)
-        return x->fault;
+        return x->struck = x->fault;
     return SIM_NOTHING;
 }
 
@@ -177,7 +177,7 @@ static enum sim_fault on_point(void *u, struct sim_node *n, const char *name)
     (void)n;
     (void)name;
     if (x->point_crash_in && --x->point_crash_in == 0)
-        return x->fault;
+        return x->struck = x->fault;
     return SIM_NOTHING;
 }
 

@@ -52,7 +52,7 @@ struct fx {
     bool down;
     bool crash_on_wait;
     uint64_t wait_crash_in, point_crash_in; /* crash at the n-th from now, 0 never */
-    enum sim_fault fault;
+    enum sim_fault fault, struck;           /* the one to come, the one that came */
 };
 
 void fx_init_sim(struct fx *x, uint64_t seed);

@@ -1,5 +1,5 @@
-/* tests/broker/log/test_damage.c - files that are lost or changed while the broker is down: what the rest
- * tells is kept, and nothing goes in silence. */
+/* tests/broker/log/test_damage.c - files that are lost or changed while the broker is down: what
+ * the rest tells is kept, and nothing goes in silence. */
 #include "tests/broker/log/support_logdir.h"
 #include <stdio.h>
 

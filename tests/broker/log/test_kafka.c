@@ -1,5 +1,6 @@
-/* tests/broker/log/test_kafka.c - files that Apache Kafka wrote (tests/data/kafka-disk): all are read, the
- * indexes made again are its own byte for byte, and its directory is taken over as it stands. */
+/* tests/broker/log/test_kafka.c - files that Apache Kafka wrote (tests/data/kafka-disk): all are
+ * read, the indexes made again are its own byte for byte, and its directory is taken over as it
+ * stands. */
 #include "tests/broker/log/support_logdir.h"
 #include <dirent.h>
 #include <stdio.h>

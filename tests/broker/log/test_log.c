@@ -1,5 +1,5 @@
-/* tests/broker/log/test_log.c - one partition's log: rolling, cold reads, edges of a read, times, epochs,
- * snapshots, deletion; and the directory when the disk is full, slow or broken. */
+/* tests/broker/log/test_log.c - one partition's log: rolling, cold reads, edges of a read, times,
+ * epochs, snapshots, deletion; and the directory when the disk is full, slow or broken. */
 #include "tests/broker/log/support_logdir.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,11 @@
-/* tests/broker/log/test_walk.c - random walks against a naive model: what was durable once is there for
- * ever, at its offset; what was not is there up to some point of the order of staging, no bundle split.
+/* tests/broker/log/test_walk.c - random walks against a naive model: what was durable once is
+ * there for ever, at its offset; what was not is there up to some point of the order of staging,
+ * no bundle split.
  *
- * The model is the list of all staged batches in order. After each end of the node the directory must hold
- * exactly a beginning of that list, at least up to what was durable; the rest is struck off. Ends are
- * crashes and power cuts at random events, at named points, within recovery, after a failed sync. */
+ * The model is the list of all staged batches in order. After each end of the node the directory
+ * must hold exactly a beginning of that list, at least up to what was durable; the rest is struck
+ * off. Ends are crashes and power cuts at random events, at named points, within recovery, after
+ * a failed sync. */
 #include "tests/broker/log/support_logdir.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -289,9 +291,12 @@ static void end(struct walk *w, bool cut)
     struct fx *x = &w->x;
 
     note_acked(w);
+    if (x->env->dead && !x->n_halts) /* it struck, though the world has not gone on since */
+        cut = cut || x->struck == SIM_POWER_CUT;
     x->point_crash_in = 0;
     if (getenv("FX_LOG"))
-        fprintf(stderr, "end: %s%s\n", x->down ? "down already, " : "",
+        fprintf(stderr, "end (fault %d, halts %d, lost %d): %s%s\n", x->fault, x->n_halts,
+                (int)sim_node_disk(x->node)->n_lost, x->down ? "down already, " : "",
                 cut ? "power cut" : "crash");
     if (w->async && cut)
         w->acked = 0; /* a power cut takes what it likes from the end */
@@ -337,8 +342,8 @@ static void step(struct walk *w)
     uint64_t what = draw(w, 100);
 
     if (getenv("FX_LOG"))
-        fprintf(stderr, "step %d: %d ops, %d acked, t1 %d.%d\n", (int)what, w->n, w->acked,
-                w->exists[1], w->generations[1]);
+        fprintf(stderr, "step %d: fault %d down %d dead %d %d ops, %d acked, t1 %d.%d\n", (int)what,
+                x->fault, x->down, x->env->dead, w->n, w->acked, w->exists[1], w->generations[1]);
 
     if (what < 45) {
         stage_some(w);
@@ -362,7 +367,8 @@ static void step(struct walk *w)
         sim_node_disk(x->node)->fail_syncs = 1;
     } else if (what < 95) {
         note_acked(w);
-        if (!x->n_halts && x->point_crash_in == 0 && sim_node_disk(x->node)->quota == UINT64_MAX &&
+        if (!x->n_halts && !x->env->dead && x->point_crash_in == 0 &&
+            sim_node_disk(x->node)->quota == UINT64_MAX &&
             sim_node_disk(x->node)->fail_syncs == 0) {
             fx_close(x);
             w->acked = x->n_halts ? w->acked : w->n;
@@ -374,7 +380,7 @@ static void step(struct walk *w)
     }
     note_acked(w);
     if (x->down || x->n_halts)
-        end(w, x->down ? x->fault == SIM_POWER_CUT : draw(w, 2));
+        end(w, x->down ? x->struck == SIM_POWER_CUT : draw(w, 2));
 }
 
 static void walk(uint64_t seed, int steps, bool async, uint64_t mutations)
