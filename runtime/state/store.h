@@ -7,8 +7,9 @@
  * commit number the overlay was opened at. LMDB runs NOSYNC without WRITEMAP and is synced now and
  * then off the loop; the changelog is the durable truth (EO-52, EO-58).
  *
- * Failure: a commit that fails leaves the old contents; the owner catches up from the changelog. A
- * failed sync means the store must be discarded. */
+ * Failure: a commit that fails leaves the old contents; the owner catches up from the changelog.
+ * After -ERR_IO (a sync may have failed, and what was written before it may be lost yet),
+ * -ERR_CORRUPT or -ERR_STATE the store must be discarded. */
 #ifndef ONCE_RUNTIME_STATE_STORE_H
 #define ONCE_RUNTIME_STATE_STORE_H
 #include "base/bytes.h"

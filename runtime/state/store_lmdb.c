@@ -3,7 +3,11 @@
  * A table is a named database, meta is the record "meta" of the database "meta". One read transaction is
  * kept for the loop and renewed after each commit; commits and syncs run in the pool, one at a time.
  * Flags: NOSYNC without WRITEMAP (a full disk is an error then and no SIGBUS), NOTLS (readers belong to the
- * store, not to a thread), NORDAHEAD. */
+ * store, not to a thread), NORDAHEAD.
+ *
+ * A commit that asks for sync is made without NOSYNC: LMDB then has every page on disk, those of
+ * earlier commits too, before it writes the one that makes them count. Synced afterwards instead, a
+ * power cut in between could leave that page, with a mark of cleanness, and not the others. */
 #include "base/map.h"
 #include "runtime/state/store.h"
 #include <errno.h>
@@ -255,7 +259,8 @@ static bool disk_full(const char *path)
     return statvfs(path, &v) == 0 && (uint64_t)v.f_bavail * v.f_frsize < FULL_BELOW_BYTES;
 }
 
-/* In the pool: one transaction that holds only if the store is still where the overlays were opened. */
+/* In the pool: one transaction that holds only if the store is still where the overlays were
+ * opened. */
 static int64_t run_commit(struct env_op *op)
 {
     struct store_commit *c = list_entry(op, struct store_commit, op);
@@ -280,9 +285,11 @@ static int64_t run_commit(struct env_op *op)
         mdb_txn_abort(txn);
         return rc;
     }
-    rc = from_mdb(mdb_txn_commit(txn));
-    if (!rc && c->sync)
-        rc = from_mdb(mdb_env_sync(s->mdb, 1));
+    rc = from_mdb(mdb_env_set_flags(s->mdb, MDB_NOSYNC, !c->sync));
+    if (!rc)
+        rc = from_mdb(mdb_txn_commit(txn));
+    else
+        mdb_txn_abort(txn);
     return rc == -ERR_IO && disk_full(s->base.path) ? -ERR_NO_SPACE : rc;
 }
 

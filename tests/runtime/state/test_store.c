@@ -1,10 +1,14 @@
 /* tests/runtime/state/test_store.c - the contract of store.h, on LMDB and in memory alike. */
 #include "support_store.h"
 #include "base/rng.h"
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -444,6 +448,90 @@ static void a_full_disk_is_an_error_and_it_goes_on_later(void **state)
     rmdir(dir);
 }
 
+/* What LMDB does to its files: d a page, m the page that makes the others count, M the same written
+ * through, S a sync. These stand before the C library's. */
+static char writes[4096];
+static size_t n_writes;
+static bool sync_fails;
+
+static void note(char c)
+{
+    if (n_writes + 1 < sizeof writes)
+        writes[n_writes++] = c;
+}
+
+static void note_write(int fd, off_t at)
+{
+    if (at >= 2 * sysconf(_SC_PAGESIZE))
+        note('d');
+    else
+        note(fcntl(fd, F_GETFL) & O_DSYNC ? 'M' : 'm');
+}
+
+ssize_t pwrite(int fd, const void *p, size_t n, off_t at)
+{
+    note_write(fd, at);
+    return syscall(SYS_pwrite64, fd, p, n, at);
+}
+
+ssize_t pwritev(int fd, const struct iovec *v, int n, off_t at)
+{
+    note_write(fd, at);
+    return syscall(SYS_pwritev, fd, v, n, (long)at, 0L);
+}
+
+int fdatasync(int fd)
+{
+    note('S');
+    if (!sync_fails)
+        return (int)syscall(SYS_fdatasync, fd);
+    errno = EIO;
+    return -1;
+}
+
+static const char *writes_of_commit(struct bench *b, bool sync)
+{
+    n_writes = 0;
+    memset(writes, 0, sizeof writes);
+    b->commit.sync = sync;
+    bench_put(b, 0, "k", sync ? "synced" : "not synced");
+    assert_int_equal(bench_commit(b), 0);
+    return writes;
+}
+
+/* A mark of cleanness must not be on the disk before what it vouches for (EO-52, EO-58). */
+static void a_synced_commit_has_its_pages_on_disk_before_they_count(void **state)
+{
+    struct bench *b = *state;
+
+    for (int i = 0; i < 2; i++) {
+        const char *w = writes_of_commit(b, false);
+        assert_null(strchr(w, 'S'));
+        assert_non_null(strchr(w, 'm'));
+        w = writes_of_commit(b, true);
+        assert_null(strchr(w, 'm'));
+        assert_non_null(strchr(w, 'S'));
+        assert_non_null(strchr(w, 'M'));
+        assert_true(strrchr(w, 'd') < strchr(w, 'S'));
+        assert_true(strchr(w, 'S') < strchr(w, 'M'));
+    }
+}
+
+static void a_failed_sync_is_told_and_commits_nothing(void **state)
+{
+    struct bench *b = *state;
+
+    bench_put(b, 0, "k", "1");
+    assert_int_equal(bench_commit(b), 0);
+    sync_fails = true;
+    b->commit.sync = true;
+    bench_put(b, 0, "k", "2");
+    assert_int_equal(bench_commit(b), -ERR_IO);
+    sync_fails = false;
+    assert_string_equal(bench_get(b, 0, "k"), "1");
+    assert_int_equal(b->store->meta.commit, 1);
+}
+
 /* ---- the memory store alone ---- */
 
 static void a_power_cut_goes_back_to_the_last_sync(void **state)
@@ -503,6 +591,8 @@ int main(void)
         LMDB_ONLY(another_process_may_read_an_open_store),
         LMDB_ONLY(a_file_that_is_no_store_is_corrupt),
         LMDB_ONLY(a_value_too_large_for_a_record_is_told),
+        LMDB_ONLY(a_synced_commit_has_its_pages_on_disk_before_they_count),
+        LMDB_ONLY(a_failed_sync_is_told_and_commits_nothing),
         cmocka_unit_test(a_full_disk_is_an_error_and_it_goes_on_later),
         cmocka_unit_test_setup_teardown(a_power_cut_goes_back_to_the_last_sync, open_mem,
                                         close_bench),
