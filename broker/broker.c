@@ -68,6 +68,16 @@ struct buf *broker_scratch(struct broker *b, struct compress **c)
     return &b->scratch;
 }
 
+size_t broker_hold(struct broker *b, size_t *held, size_t n)
+{
+    size_t *all = &b->server.reply_bytes, others;
+
+    *all = *all - *held + n;
+    *held = n;
+    others = *all - n;
+    return others < SERVER_REPLY_BYTES_MAX ? (SERVER_REPLY_BYTES_MAX - others) / 8 : 0;
+}
+
 void broker_advertised(const struct broker *b, struct slice *host, int32_t *port)
 {
     *host = slice_str(b->advertised_host ? b->advertised_host : "localhost");

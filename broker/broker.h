@@ -101,6 +101,9 @@ uint64_t broker_metadata_lsn(const struct broker *b);
 bool broker_auto_create(const struct broker *b);
 /* Room to decompress batches in, and the codecs' contexts; for use within one call. */
 struct buf *broker_scratch(struct broker *b, struct compress **c);
+/* Bytes that a handler holds for a reply it has not composed: *held becomes n. Returns what one reply
+ * may hold now, so that readers who do not read cannot make all of them together too large. */
+size_t broker_hold(struct broker *b, size_t *held, size_t n);
 /* Each id once in the life of the directory: taken from blocks of 1000 that are metadata
  * records. */
 enum kafka_error broker_producer_id(struct broker *b, int64_t *id);

@@ -75,6 +75,14 @@ static void slot_clear(struct slot *t)
     rq->out = out;
 }
 
+static void count_reply(struct slot *t, size_t n)
+{
+    struct conn *c = t->rq.conn;
+    c->reply_bytes = c->reply_bytes - t->reply_bytes + n;
+    c->server->reply_bytes = c->server->reply_bytes - t->reply_bytes + n;
+    t->reply_bytes = n;
+}
+
 void request_free(struct request *rq)
 {
     struct slot *t = slot_of(rq);
@@ -86,7 +94,7 @@ void request_free(struct request *rq)
     if (!rq->ready)
         c->n_open--;
     c->frame_bytes -= t->frame_bytes;
-    c->reply_bytes -= t->reply_bytes;
+    count_reply(t, 0);
     slot_clear(t);
     if (s->n_pool >= SERVER_POOL) {
         slot_free(t);
@@ -112,8 +120,7 @@ void reply_begin(struct request *rq)
     if (rq->ready) {
         rq->ready = false;
         rq->conn->n_open++;
-        rq->conn->reply_bytes -= t->reply_bytes;
-        t->reply_bytes = 0;
+        count_reply(t, 0);
     }
     drop_tails(rq);
     buf_reset(&rq->out);
@@ -160,8 +167,7 @@ static void compose(struct request *rq)
         return;
     }
     put_be32(rq->out.p, (uint32_t)(n - 4));
-    t->reply_bytes = n;
-    rq->conn->reply_bytes += n;
+    count_reply(t, n);
     finish(rq);
 }
 

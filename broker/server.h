@@ -27,6 +27,7 @@ enum {
     CONN_FRAME_BYTES_MAX = 32 << 20,      /* of requests not answered yet */
     CONN_REPLY_BYTES_MAX = 1 << 20,       /* composed and not sent: no further frame is taken */
     SERVER_RECEIVE_BYTES_MAX = 512 << 20, /* of large frames under way, all connections */
+    SERVER_REPLY_BYTES_MAX = 256 << 20,   /* of replies not sent yet; Fetch keeps to it */
     CONN_DRAIN_MS = 10000, /* how long a connection that ends waits for its last replies */
     CONN_EOF_MS = 1000,    /* the same after the peer ended its half */
     CONN_STOP_MS = 300     /* and when the broker stops */
@@ -60,6 +61,7 @@ struct server {
     struct env_task task;
     struct env_timer stop_timer;
     size_t receive_bytes;
+    size_t reply_bytes; /* composed and not sent, or read for a Fetch that is not composed */
     int64_t frame_bytes_max, idle_ms;
     bool listening; /* the listener is env's */
     bool stopping, halted;

@@ -60,6 +60,7 @@ struct fetch {
     struct part *parts;
     int32_t n, at; /* at: the partition being read */
     size_t bytes, budget;
+    size_t held;  /* counts for what the broker may hold for all */
     int n_blocks; /* pieces that need a slice of the reply */
     bool committed, reading, again, late, any_error;
     struct env_task task;
@@ -204,18 +205,32 @@ static int64_t upper_of(const struct fetch *f, const struct part *part)
     return f->committed ? part->stable : part->high_watermark;
 }
 
+/* Bytes that may still be read, when the read is counted for up to `want`. */
+static size_t room(struct fetch *f, size_t want)
+{
+    size_t most = broker_hold(f->rq->broker, &f->held, f->bytes);
+    if (most < READ_ON_LEAST)
+        most = READ_ON_LEAST;
+    if (most > f->budget)
+        most = f->budget;
+    most = most > f->bytes ? most - f->bytes : 0;
+    if (want > most)
+        want = most;
+    (void)broker_hold(f->rq->broker, &f->held, f->bytes + want);
+    return want;
+}
+
 /* Reads on in one partition. False: the read goes on elsewhere. */
 static bool read_part(struct fetch *f, struct part *part)
 {
     int64_t upper = upper_of(f, part);
     size_t most = part->in->partition_max_bytes > 0 ? (size_t)part->in->partition_max_bytes : 0;
     while (part->next < upper && !part->error) {
-        size_t left = f->budget > f->bytes ? f->budget - f->bytes : 0;
         size_t max = most > part->bytes ? most - part->bytes : 0;
         f->read.log = part->p->log;
         f->read.offset = part->next;
         f->read.upper = upper;
-        f->read.max_bytes = max < left ? max : left;
+        f->read.max_bytes = room(f, max);
         f->read.at_least_one = f->bytes == 0;
         f->read.done = read_done;
         if (!f->read.at_least_one && f->read.max_bytes < (part->bytes ? READ_ON_LEAST : 1))
@@ -368,6 +383,7 @@ static void stop_reading(struct fetch *f)
     log_read_cancel(&f->read);
     log_read_release(&f->read); /* what it had before it waited */
     f->reading = false;
+    (void)broker_hold(f->rq->broker, &f->held, f->bytes);
 }
 
 /* The request no longer hangs on anything. */
@@ -383,6 +399,7 @@ static void leave(struct fetch *f)
 static void answer(struct fetch *f)
 {
     leave(f);
+    (void)broker_hold(f->rq->broker, &f->held, 0);
     reply_begin(f->rq);
     int rc = put_answer(f);
     for (int32_t i = 0; i < f->n; i++)
@@ -430,6 +447,7 @@ static void step(struct fetch *f)
         if (!read_part(f, part))
             return;
     }
+    (void)broker_hold(f->rq->broker, &f->held, f->bytes); /* none is under way */
     if (enough(f)) {
         answer(f);
         return;
@@ -483,6 +501,7 @@ static void canceled(struct request *rq)
 {
     struct fetch *f = rq->user;
     leave(f);
+    (void)broker_hold(f->rq->broker, &f->held, 0);
     for (int32_t i = 0; i < f->n; i++)
         drop_pieces(&f->parts[i]);
 }

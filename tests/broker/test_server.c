@@ -481,6 +481,78 @@ static void what_a_slow_reader_leaves_is_bounded(void **state)
     still_serves();
 }
 
+static size_t fetched(struct peer *p)
+{
+    struct fetch_response r;
+    struct slice frame;
+    struct buf b;
+    buf_init(&b, 4096);
+    fetch_put(&b, ++p->correlation, "t", 0, 0, 0, 1, 0);
+    assert_true(peer_send(p, buf_slice(&b), 1000));
+    buf_deinit(&b);
+    assert_true(peer_frame(p, &frame, 20000));
+    arena_reset(&p->arena);
+    response_read(p, frame, 1, 11, p->correlation, &r);
+    assert_int_equal(r.responses.v[0].partitions.v[0].error_code, 0);
+    return r.responses.v[0].partitions.v[0].records.n;
+}
+
+static void many_slow_readers_share_what_replies_may_hold(void **state)
+{
+    enum { N = 60 };
+    static struct peer peers[N];
+    struct peer p;
+    struct buf batch, b;
+    size_t most;
+    batch_of(&batch, "a text that makes a batch of some size, again and again", 12000);
+    peer_open(&p, &w);
+    assert_int_equal(peer_create(&p, "t", 1, NULL, NULL), 0);
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(peer_produce(&p, "t", 0, buf_slice(&batch), NULL), 0);
+    most = fetched(&p);
+    assert_true(most > 7 << 20);
+    buf_init(&b, 4096);
+    fetch_put(&b, 1, "t", 0, 0, 0, 1, 0);
+    for (int i = 0; i < N; i++) {
+        peer_open(&peers[i], &w);
+        peers[i].paused = true;
+        assert_true(peer_send(&peers[i], buf_slice(&b), 1000));
+    }
+    world_pass(&w, 200);
+    assert_in_range(fetched(&p), batch.n, most / 2);
+    for (int i = 0; i < N; i++)
+        peer_close(&peers[i]);
+    world_pass(&w, 200);
+    assert_int_equal(fetched(&p), most);
+    buf_deinit(&b);
+    buf_deinit(&batch);
+    peer_close(&p);
+}
+
+static void a_fetch_of_very_many_partitions_is_answered(void **state)
+{
+    enum { N = 30000 };
+    static struct fetch_request_fetch_partition parts[N];
+    struct fetch_request_fetch_topic t = {slice_str("t"), {parts, N}};
+    struct fetch_request m;
+    struct fetch_response r;
+    struct peer p;
+    peer_open(&p, &w);
+    assert_int_equal(peer_create(&p, "t", 1, NULL, NULL), 0);
+    fetch_request_init(&m);
+    for (int i = 0; i < N; i++) {
+        fetch_request_fetch_partition_init(&parts[i]);
+        parts[i].partition = i;
+        parts[i].partition_max_bytes = 1000;
+    }
+    m.max_bytes = 1 << 20;
+    m.topics.v = &t;
+    m.topics.n = 1;
+    peer_call(&p, 1, 4, &m, &r);
+    assert_int_equal(r.responses.v[0].partitions.n, N);
+    peer_close(&p);
+}
+
 static void a_request_cut_off_anywhere_is_harmless(void **state)
 {
     struct buf b, batch;
@@ -518,6 +590,8 @@ int main(void)
         CASE(limits_hold_but_for_the_first_batch),
         CASE(any_number_of_batches_comes_in_one_answer),
         CASE(what_a_slow_reader_leaves_is_bounded),
+        CASE(many_slow_readers_share_what_replies_may_hold),
+        CASE(a_fetch_of_very_many_partitions_is_answered),
         CASE(a_request_cut_off_anywhere_is_harmless),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
