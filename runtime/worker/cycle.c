@@ -4,7 +4,7 @@
 #include <string.h>
 
 #define MS 1000000u
-enum { FOREIGN_MIN_MS = 20, FOREIGN_MIN_MAX_MS = 320, BACK_OFF_TIMES = 3 };
+enum { FOREIGN_MIN_MS = 20, FOREIGN_MIN_MAX_MS = 320, BACK_OFF_TIMES = 3, FIRST_PART = 8 };
 
 void cycle_init(struct cycle *c, const struct cycle_options *o)
 {
@@ -14,6 +14,7 @@ void cycle_init(struct cycle *c, const struct cycle_options *o)
     c->foreign_min_ns = FOREIGN_MIN_MS * (uint64_t)MS;
     if (!c->o.max_ns)
         c->o.max_ns = 100 * (uint64_t)MS;
+    c->interval_ns = c->o.max_ns / FIRST_PART;
     if (!c->o.bytes_max)
         c->o.bytes_max = 8u << 20;
     if (!c->o.records_max)
@@ -53,7 +54,7 @@ static bool want_commit(const struct cycle *c, uint64_t now)
         return false;
     if ((c->revoking || c->stopping) && !c->holding)
         return true;
-    return now >= earliest(c) && (gathered(c) || now >= c->dirty_at + c->o.max_ns);
+    return now >= earliest(c) && (gathered(c) || now >= c->dirty_at + c->interval_ns);
 }
 
 uint64_t cycle_due(const struct cycle *c)
@@ -63,7 +64,7 @@ uint64_t cycle_due(const struct cycle *c)
     if (c->state != CYCLE_RUN || !c->dirty_at || c->storing)
         return UINT64_MAX;
     first = earliest(c);
-    at = gathered(c) ? first : c->dirty_at + c->o.max_ns;
+    at = gathered(c) ? first : c->dirty_at + c->interval_ns;
     return at > first ? at : first;
 }
 
@@ -145,6 +146,9 @@ static unsigned committed(struct cycle *c, uint64_t now)
 {
     c->took = now - c->began_at;
     c->ended_at = now;
+    c->interval_ns *= 2;
+    if (c->interval_ns > c->o.max_ns)
+        c->interval_ns = c->o.max_ns;
     clean(c);
     c->state = CYCLE_RUN;
     c->storing = true;

@@ -39,8 +39,8 @@ enum cycle_event_kind {
     CYCLE_EV_REVOKE,   /* a rebalance began */
     CYCLE_EV_ASSIGNED, /* it is over */
     CYCLE_EV_LOST,     /* membership is gone */
-    CYCLE_EV_FAILED,   /* a task, a store or the producer cannot go on: back to what is committed; res */
-    CYCLE_EV_STOP      /* finish, commit, stop */
+    CYCLE_EV_FAILED, /* a task, a store or the producer cannot go on: back to what is committed; res */
+    CYCLE_EV_STOP    /* finish, commit, stop */
 };
 struct cycle_event {
     enum cycle_event_kind kind;
@@ -76,6 +76,9 @@ struct cycle {
     uint64_t bytes, records;
     uint64_t began_at;       /* of the commit under way */
     uint64_t ended_at, took; /* of the last one */
+    /* Commit at the latest after this: the first outputs need not wait for a whole max_ns, so it
+     * starts at an eighth and doubles with each commit. */
+    uint64_t interval_ns;
     uint64_t foreign_min_ns; /* doubled when the cluster says "concurrent transactions" */
     bool drained, storing, revoking, stopping, lost, failed, unassigned;
     bool fenced; /* failed because the producer is of no use: a new producer id first */

@@ -397,8 +397,10 @@ static void commit_idle(struct env_timer *timer)
     }
     if (moved && w->guarantee == UDF_AT_MOST_ONCE) /* offsets come before the work there */
         worker_event(w, CYCLE_EV_POLLED, 0);
-    else if (moved)
+    else if (moved) {
         worker_event_bytes(w, CYCLE_EV_WORK, 0);
+        worker_event(w, CYCLE_EV_DRAINED, 0);
+    }
 }
 
 static void pump_task(struct env_task *task)

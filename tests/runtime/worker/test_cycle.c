@@ -94,8 +94,19 @@ static void exactly_once_goes_through_its_steps(void **state)
 
     play(&o, START "work > ; drained > FLUSH; flushed > OFFSETS; offsets > COMMIT; ended > STORE;"
                    "stored > ; drained > ");
-    play(&o, START "work; work; tick > ; tick@12 > ; tick@88 > FLUSH"); /* the longest wait */
+    play(&o, START "work; work; tick > ; tick@12 > ; tick@1 > FLUSH"); /* the longest first wait */
     play(&o, START "drained > ; tick@1000 > ");                        /* nothing to commit */
+}
+
+/* The longest wait doubles up to the job's maximum, 100 ms. */
+static void the_first_outputs_do_not_wait_as_long(void **state)
+{
+    const struct cycle_options o = {.mode = CYCLE_EXACTLY_ONCE};
+#define COMMIT "flushed > OFFSETS; offsets > COMMIT; ended > STORE; stored > ; work > ;"
+
+    play(&o, START "work; tick@12 > ; tick@1 > FLUSH;" COMMIT "tick@24 > ; tick@1 > FLUSH;" COMMIT
+                   "tick@49 > ; tick@1 > FLUSH;" COMMIT "tick@99 > ; tick@1 > FLUSH;" COMMIT
+                   "tick@99 > ; tick@1 > FLUSH");
 }
 
 static void every_failure_before_the_decision_aborts_and_drops(void **state)
@@ -481,6 +492,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exactly_once_goes_through_its_steps),
+        cmocka_unit_test(the_first_outputs_do_not_wait_as_long),
         cmocka_unit_test(every_failure_before_the_decision_aborts_and_drops),
         cmocka_unit_test(fenced_or_unknown_begins_anew),
         cmocka_unit_test(what_cannot_be_mended_is_fatal),
