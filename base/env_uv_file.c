@@ -19,7 +19,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { IOV_BATCH = 128, ZERO_CHUNK = 256 * 1024 };
+enum { IOV_BATCH = 128, ZERO_CHUNK = 256 * 1024, PAGE = 4096, WRITE_BACK_LEAST = 256 * 1024 };
 
 static int last_error(void)
 {
@@ -86,6 +86,16 @@ static int sync_data(struct euv_file *i)
     return 0;
 }
 
+/* A large background write starts on its way to the disk at once. Left to lie until somebody syncs
+ * the file, hundreds of megabytes would go together, and the journal's syncs wait behind them. */
+static void write_back_soon(int fd, uint64_t at, int64_t n)
+{
+    uint64_t from = (at + PAGE - 1) / PAGE * PAGE, to = (at + (uint64_t)n) / PAGE * PAGE;
+
+    if (n >= WRITE_BACK_LEAST)
+        (void)sync_file_range(fd, (off_t)from, (off_t)(to - from), SYNC_FILE_RANGE_WRITE);
+}
+
 static int64_t write_and_sync(struct euv_file *i, uint64_t at, const struct slice *v, int n,
                               int flags)
 {
@@ -94,6 +104,8 @@ static int64_t write_and_sync(struct euv_file *i, uint64_t at, const struct slic
     if (i->poisoned)
         return -ERR_IO;
     r = write_all(i->fd, at, v, n);
+    if (r > 0 && !(flags & ENV_SYNC) && !(i->flags & ENV_JOURNAL))
+        write_back_soon(i->fd, at, r);
     if (r < 0 || !(flags & ENV_SYNC))
         return r;
     s = sync_data(i);
