@@ -1,6 +1,7 @@
 /* runtime/sim/faults.c - draws a plan, and strikes. */
 #include "runtime/sim/faults.h"
 #include "base/bytes.h"
+#include "base/check.h"
 #include "base/rng.h"
 #include <stdio.h>
 #include <string.h>
@@ -143,6 +144,43 @@ static void draw_plan(struct faults *f)
         f->kinds |= 1u << kinds[i];
     for (f->n = 0; n_kinds && f->n < wanted; f->n++)
         draw_fault(f, &f->v[f->n], (enum fault_kind)kinds[draw(f, (uint64_t)n_kinds)]);
+}
+
+static struct place *place_named(struct faults *f, const char *name)
+{
+    struct place *v[CLUSTER_WORKERS_MAX + 2];
+    int n = cluster_places(f->cluster, v);
+
+    for (int i = 0; name && i < n; i++)
+        if (strcmp(v[i]->node->name, name) == 0)
+            return v[i];
+    return NULL;
+}
+
+static void follow_script(struct faults *f)
+{
+    CHECK(f->o.n_script <= FAULTS_MAX);
+    for (f->n = 0; f->n < f->o.n_script; f->n++) {
+        const struct fault_spec *s = &f->o.script[f->n];
+        struct fault *x = &f->v[f->n];
+        bool link = s->kind == FAULT_CUT || s->kind == FAULT_HALF_OPEN ||
+                    s->kind == FAULT_PARTITION || s->kind == FAULT_DELAY;
+        *x = (struct fault){.kind = s->kind,
+                            .faults = f,
+                            .place = place_named(f, s->node),
+                            .point = s->point,
+                            .api = s->api,
+                            .nth = s->nth ? s->nth : 1,
+                            .after = s->after,
+                            .at = f->o.from + s->at,
+                            .lasts = s->lasts};
+        if (link) {
+            x->peer = x->place;
+            x->place = &f->cluster->broker;
+        }
+        CHECK(x->place || x->api || s->kind == FAULT_SLOW_DISK || s->kind == FAULT_LOSE_REPLY ||
+              s->kind == FAULT_LOSE_REQUEST);
+    }
 }
 
 /* ---- striking ---- */
@@ -367,7 +405,10 @@ void faults_init(struct faults *f, struct cluster *c, const struct faults_option
     f->calm = c->sim.timing;
     f->after_recovery.fire = power_again;
     rng_seed(f->rng, seed ^ 0xfa17fa17fa17u);
-    draw_plan(f);
+    if (o->script)
+        follow_script(f);
+    else
+        draw_plan(f);
     c->sim.hooks.on_point = on_point;
     c->sim.hooks.on_wait = on_wait;
     c->sim.hooks.on_send = on_send;

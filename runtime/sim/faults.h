@@ -45,10 +45,23 @@ struct fault {
     uint64_t at, lasts;         /* ns of the world's clock, ns */
     struct sim_alarm begin, end;
 };
+/* A fault that is asked for instead of drawn. */
+struct fault_spec {
+    enum fault_kind kind;
+    const char *node;   /* "worker-1"; of a link, the end that is not the broker; NULL where none is
+                            * needed */
+    const char *point;  /* NULL: at a time, or at an api */
+    int16_t api;        /* LOSE_* */
+    uint32_t nth;       /* 1 when 0 */
+    uint64_t after;     /* ns behind the point */
+    uint64_t at, lasts; /* ns from the begin of the feed on; ns */
+};
 struct faults_options {
-    uint32_t kinds;        /* a set of 1 << FAULT_x */
-    uint64_t from, window; /* when: ns of the world's clock, ns */
-    bool kill_client;      /* the feeder can go on after a crash */
+    uint32_t kinds;                  /* a set of 1 << FAULT_x */
+    uint64_t from, window;           /* when: ns of the world's clock, ns */
+    const struct fault_spec *script; /* instead of a drawn plan; NULL: draw */
+    int n_script;
+    bool kill_client; /* the feeder can go on after a crash */
     /* Moments at which there is work, of which some are drawn: n_busy of them; may be 0. */
     uint32_t n_busy;
     uint64_t (*busy)(void *user, uint32_t i);

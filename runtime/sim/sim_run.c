@@ -173,7 +173,10 @@ static void set_up(struct run *run, uint64_t seed)
                                  .client_up = client_up,
                                  .client_down = client_down,
                                  .log = run->o->log ? on_log : NULL};
-    struct faults_options fo = {.kinds = run->o->faults, .from = ENV_S(1)};
+    struct faults_options fo = {.kinds = run->o->faults,
+                                .from = ENV_S(1),
+                                .script = run->o->script,
+                                .n_script = run->o->n_script};
 
     rng_seed(run->rng, seed ^ 0x51b1a7edu);
     co.together = rng_below(run->rng, 2);

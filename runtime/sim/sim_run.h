@@ -28,7 +28,9 @@ struct sim_run_options {
     int32_t partitions; /* 2 when 0 */
     int guarantee;      /* enum udf_guarantee; -1: the job's */
     uint64_t mutations;
-    uint32_t faults; /* a set of 1 << FAULT_x */
+    uint32_t faults;                 /* a set of 1 << FAULT_x */
+    const struct fault_spec *script; /* instead of drawn ones; NULL: draw */
+    int n_script;
     /* Of all nodes, with the world's time; may be NULL: log lines are not even made. */
     void (*log)(void *user, uint64_t now, const char *node, enum env_level level, const char *line);
     /* After the checks, with what they looked at (check.h). May be NULL. */
