@@ -16,6 +16,14 @@ static struct producer_state *state_of(const struct partition *p)
     return &((struct txn_partition_state *)p->plug)->producers;
 }
 
+/* The same, to be told of something that happens now. */
+static struct producer_state *state_now(const struct txn_coordinator *c, const struct partition *p)
+{
+    struct producer_state *ps = state_of(p);
+    ps->now_ms = (int64_t)(c->env->now / ENV_MS(1));
+    return ps;
+}
+
 /* What of the batch concerns the producer; false: not a batch of a producer, or of its
  * transactions. */
 static bool to_producer_batch(struct producer_batch *to, const struct batch_info *b,
@@ -112,7 +120,7 @@ static void plug_staged(void *self, struct partition *p, const struct batch_info
         return;
     /* The batch is in the log; without memory for its sequence only a restart tells the truth
      * again. */
-    if (producer_state_staged(state_of(p), &b))
+    if (producer_state_staged(state_now(c, p), &b))
         env_halt(c->env, "out of memory for the state of producers");
     /* Without durability the end has moved already. */
     producer_state_durable(state_of(p), log_durable(p->log), txnindex_add, p);
@@ -132,7 +140,7 @@ static void plug_replay(void *self, struct partition *p, const struct batch_info
     if (slice_eq_str(p->topic->name, TXN_TOPIC))
         txlog_replay(c, p, batch);
     if (to_producer_batch(&b, info, batch) &&
-        producer_state_replay(state_of(p), &b, txnindex_add, p))
+        producer_state_replay(state_now(c, p), &b, txnindex_add, p))
         err_set(&c->load, ERR_NOMEM, "%.*s-%d: out of memory for the state of producers",
                 SLICE_FMT(p->topic->name), p->index);
 }
@@ -144,13 +152,20 @@ static int plug_snapshot_load(void *self, struct partition *p, int64_t offset, s
     /* Logs of the coordinators are replayed from their start, snapshot or not. */
     if (p->topic->internal)
         return 0;
-    return producer_state_load(state_of(p), bytes);
+    return producer_state_load(state_now(self, p), bytes);
 }
 
 /* Nothing at all says that there are no producers, and saves the file. */
 static int plug_snapshot_save(void *self, struct partition *p, int64_t offset, struct buf *out)
 {
-    return producer_state_durable_count(state_of(p)) ? producer_state_save(state_of(p), out) : 0;
+    size_t start = out->n;
+    int rc = 0;
+
+    if (producer_state_durable_count(state_of(p)))
+        rc = producer_state_save(state_of(p), out);
+    if (!rc && out->n > start)
+        rc = producer_state_save_window(state_of(p), out, start);
+    return rc;
 }
 
 /* ---- what readers see ---- */
@@ -236,12 +251,10 @@ static void plug_topic_deleted(void *self, const struct uuid *id)
 
 void plug_expire_producers(struct txn_coordinator *c)
 {
-    int64_t now_ms = env_wall_ms(c->env);
-
     MAP_EACH (m, broker_topics(c->b)) {
         struct topic *t = m->value;
         for (int32_t i = 0; i < t->n_partitions; i++)
-            producer_state_expire(state_of(t->partitions[i]), now_ms, c->producer_idle_ms);
+            producer_state_expire(state_now(c, t->partitions[i]), c->producer_idle_ms);
     }
 }
 

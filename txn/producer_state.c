@@ -8,7 +8,8 @@
 #include "base/check.h"
 #include <stdlib.h>
 
-enum { SNAPSHOT_ENTRY = 46, SNAPSHOT_HEAD = 10 };
+enum { SNAPSHOT_ENTRY = 46, SNAPSHOT_HEAD = 10, WINDOW_ENTRY = 32, WINDOW_HEAD = 8 };
+static const unsigned char window_magic[4] = {'o', 'n', 'c', 'e'};
 
 struct cached_batch {
     int64_t last_offset, timestamp;
@@ -28,6 +29,7 @@ struct producer_entry {
     struct producer_view staged, durable;
     struct list open;   /* in producer_state.open when durable.txn_first >= 0 */
     uint32_t n_pending; /* of its batches in the queue */
+    int64_t seen_ms;    /* when it last did anything, by the state's now_ms */
 };
 
 void producer_state_init(struct producer_state *ps, uint64_t mutations)
@@ -267,6 +269,7 @@ int producer_state_staged(struct producer_state *ps, const struct producer_batch
     if (!e || staged_push(ps, b))
         return -ERR_NOMEM;
     e->n_pending++;
+    e->seen_ms = ps->now_ms;
     view_apply(&e->staged, b);
     return 0;
 }
@@ -295,6 +298,7 @@ int producer_state_replay(struct producer_state *ps, const struct producer_batch
     if (!e)
         return -ERR_NOMEM;
     CHECK(ps->n_staged == 0);
+    e->seen_ms = ps->now_ms;
     view_apply(&e->staged, b);
     durable_apply(ps, e, b, each, user);
     return 0;
@@ -320,13 +324,13 @@ bool producer_state_open(const struct producer_state *ps, int64_t producer_id)
     return e && (e->staged.txn_first >= 0 || e->durable.txn_first >= 0);
 }
 
-uint32_t producer_state_expire(struct producer_state *ps, int64_t now_ms, int64_t idle_ms)
+uint32_t producer_state_expire(struct producer_state *ps, int64_t idle_ms)
 {
     uint32_t n = 0;
     MAP_EACH (m, &ps->entries.m) {
         struct producer_entry *e = m->value;
         if (e->n_pending || e->staged.txn_first >= 0 || e->durable.txn_first >= 0 ||
-            now_ms - e->staged.timestamp < idle_ms)
+            ps->now_ms - e->seen_ms < idle_ms)
             continue;
         ps->n_durable -= e->durable.epoch >= 0;
         idmap_del(&ps->entries, (uint64_t)e->producer_id);
@@ -398,6 +402,59 @@ int producer_state_save(const struct producer_state *ps, struct buf *out)
     return 0;
 }
 
+int producer_state_save_window(const struct producer_state *ps, struct buf *out, size_t start)
+{
+    size_t at = out->n;
+    uint32_t n = 0;
+
+    MAP_EACH (m, &ps->entries.m) {
+        const struct producer_view *v = &((const struct producer_entry *)m->value)->durable;
+        for (int i = 0; v->epoch >= 0 && i + 1 < v->n; i++) {
+            const struct cached_batch *c = &v->batches[i];
+            unsigned char *to =
+                out->n > at || buf_more(out, WINDOW_HEAD) ? buf_more(out, WINDOW_ENTRY) : NULL;
+            if (!to)
+                return out->failed;
+            put_be64(to, (uint64_t)((const struct producer_entry *)m->value)->producer_id);
+            put_be32(to + 8, (uint32_t)c->last_sequence);
+            put_be64(to + 12, (uint64_t)c->last_offset);
+            put_be32(to + 20, (uint32_t)c->delta);
+            put_be64(to + 24, (uint64_t)c->timestamp);
+            n++;
+        }
+    }
+    if (!n)
+        return 0;
+    memcpy(out->p + at, window_magic, sizeof window_magic);
+    put_be32(out->p + at + 4, n);
+    unsigned char *head = out->p + start;
+    put_be32(head + 2, crc32c(0, head + 6, out->n - start - 6));
+    return 0;
+}
+
+/* One of the older batches, before the newest, which the entry has. */
+static int window_load(struct producer_state *ps, const unsigned char *p)
+{
+    struct producer_entry *e = entry_find(ps, (int64_t)get_be64(p));
+    struct cached_batch c = {.last_sequence = (int32_t)get_be32(p + 8),
+                             .last_offset = (int64_t)get_be64(p + 12),
+                             .delta = (int32_t)get_be32(p + 20),
+                             .timestamp = (int64_t)get_be64(p + 24)};
+
+    if (!e || e->durable.n == 0 || e->durable.n == PRODUCER_BATCHES || c.delta < 0 ||
+        c.last_sequence < 0 || c.last_offset < 0)
+        return -ERR_CORRUPT;
+    struct producer_view *v = &e->durable;
+    const struct cached_batch *newest = &v->batches[v->n - 1];
+    if (c.last_offset >= newest->last_offset ||
+        (v->n > 1 && c.last_offset <= v->batches[v->n - 2].last_offset))
+        return -ERR_CORRUPT;
+    v->batches[v->n] = *newest;
+    v->batches[v->n++ - 1] = c;
+    e->staged = *v;
+    return 0;
+}
+
 static int entry_load(struct producer_state *ps, const unsigned char *p)
 {
     int64_t producer_id = (int64_t)get_be64(p);
@@ -420,6 +477,7 @@ static int entry_load(struct producer_state *ps, const unsigned char *p)
     if (c.last_offset >= 0)
         v->batches[v->n++] = c;
     e->staged = *v;
+    e->seen_ms = ps->now_ms;
     ps->n_durable++;
     if (v->txn_first < 0)
         return 0;
@@ -432,18 +490,38 @@ static int entry_load(struct producer_state *ps, const unsigned char *p)
     return 0;
 }
 
+/* Where the entries end, and how many older batches follow; false: neither Kafka's nor ours. */
+static bool snapshot_parts(struct slice s, size_t *entries_end, uint32_t *n_window)
+{
+    if (s.n < SNAPSHOT_HEAD || get_be16(s.p) != 1 ||
+        get_be32(s.p + 2) != crc32c(0, s.p + 6, s.n - 6) ||
+        get_be32(s.p + 6) > (s.n - SNAPSHOT_HEAD) / SNAPSHOT_ENTRY)
+        return false;
+    *entries_end = SNAPSHOT_HEAD + (size_t)get_be32(s.p + 6) * SNAPSHOT_ENTRY;
+    *n_window = 0;
+    size_t rest = s.n - *entries_end;
+    if (rest == 0)
+        return true;
+    if (rest < WINDOW_HEAD || memcmp(s.p + *entries_end, window_magic, sizeof window_magic) != 0)
+        return false;
+    *n_window = get_be32(s.p + *entries_end + 4);
+    return *n_window == (rest - WINDOW_HEAD) / WINDOW_ENTRY &&
+           (rest - WINDOW_HEAD) % WINDOW_ENTRY == 0;
+}
+
 int producer_state_load(struct producer_state *ps, struct slice s)
 {
+    size_t end;
+    uint32_t n_window;
     int res = 0;
 
     forget_all(ps);
-    if (s.n < SNAPSHOT_HEAD || get_be16(s.p) != 1 ||
-        get_be32(s.p + 2) != crc32c(0, s.p + 6, s.n - 6) ||
-        (s.n - SNAPSHOT_HEAD) % SNAPSHOT_ENTRY != 0 ||
-        get_be32(s.p + 6) != (s.n - SNAPSHOT_HEAD) / SNAPSHOT_ENTRY)
+    if (!snapshot_parts(s, &end, &n_window))
         return -ERR_CORRUPT;
-    for (size_t at = SNAPSHOT_HEAD; at < s.n && !res; at += SNAPSHOT_ENTRY)
+    for (size_t at = SNAPSHOT_HEAD; at < end && !res; at += SNAPSHOT_ENTRY)
         res = entry_load(ps, s.p + at);
+    for (uint32_t i = 0; i < n_window && !res; i++)
+        res = window_load(ps, s.p + end + WINDOW_HEAD + (size_t)i * WINDOW_ENTRY);
     if (res)
         forget_all(ps);
     return res;

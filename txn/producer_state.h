@@ -52,6 +52,10 @@ struct producer_state {
     struct producer_batch *staged; /* ring of what is staged and not yet durable, oldest first */
     uint32_t staged_at, n_staged, staged_cap;
     uint32_t n_durable; /* entries that the durable view holds */
+    /* What time it is, set by the owner before it tells of batches; monotonic, for timestamps are
+     * what producers say and clocks jump, and a producer must not be forgotten between a batch and
+     * its retry (EO-18). A load counts as a sign of life. */
+    int64_t now_ms;
     uint64_t mutations;
 };
 
@@ -89,11 +93,17 @@ uint32_t producer_state_count(const struct producer_state *ps);
 uint32_t producer_state_durable_count(const struct producer_state *ps);
 /* Forgets producers without a batch or marker for `idle_ms` that have no open transaction; returns
  * how many. */
-uint32_t producer_state_expire(struct producer_state *ps, int64_t now_ms, int64_t idle_ms);
+uint32_t producer_state_expire(struct producer_state *ps, int64_t idle_ms);
 
 /* Kafka's .snapshot bytes of the durable view, appended to out; 0 or the buf's error. */
 int producer_state_save(const struct producer_state *ps, struct buf *out);
-/* Replaces everything. -ERR_CORRUPT (then the state is empty), -ERR_NOMEM. */
+/* Kafka's form holds the newest batch of a producer alone, so that after a restart the retry of an
+ * older one would be out of sequence (EO-12). This appends the others behind the snapshot that
+ * begins at out->p + start, under the same checksum; Kafka reads the entries that it counts and
+ * stops there. Nothing is appended when no producer has more than one. 0 or the buf's error. */
+int producer_state_save_window(const struct producer_state *ps, struct buf *out, size_t start);
+/* Replaces everything, from a snapshot with or without those. -ERR_CORRUPT (then the state is
+ * empty), -ERR_NOMEM. */
 int producer_state_load(struct producer_state *ps, struct slice bytes);
 
 /* Fields of a .txnindex entry. */

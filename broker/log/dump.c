@@ -116,7 +116,7 @@ static int dump_txnindex(struct dump *d, struct slice v)
 
 static int dump_snapshot(struct dump *d, struct slice v)
 {
-    uint32_t n;
+    size_t n, at, end;
 
     if (v.n < 10)
         return dump_bad(d, 0, "too short for a snapshot");
@@ -125,9 +125,11 @@ static int dump_snapshot(struct dump *d, struct slice v)
     if (get_be32(v.p + 2) != crc32c(0, v.p + 6, v.n - 6))
         return dump_bad(d, 2, "does not match its checksum");
     n = get_be32(v.p + 6);
-    if ((v.n - 10) / 46 != n || (v.n - 10) % 46)
+    end = 10 + n * 46;
+    if (n > (v.n - 10) / 46 ||
+        (end < v.n && (v.n - end < 8 || (v.n - end) != 8 + (size_t)get_be32(v.p + end + 4) * 32)))
         return dump_bad(d, 6, "not as many entries as it says");
-    for (size_t at = 10; at < v.n; at += 46) {
+    for (at = 10; at < end; at += 46) {
         const unsigned char *p = v.p + at;
         dump_line(d,
                   "position: %zu producerId: %" PRId64 " producerEpoch: %d lastSequence: %d "
@@ -136,6 +138,15 @@ static int dump_snapshot(struct dump *d, struct slice v)
                   at, (int64_t)get_be64(p), (int16_t)get_be16(p + 8), (int32_t)get_be32(p + 10),
                   (int64_t)get_be64(p + 14), (int32_t)get_be32(p + 22), (int64_t)get_be64(p + 26),
                   (int32_t)get_be32(p + 34), (int64_t)get_be64(p + 38));
+    }
+    /* Ours, behind what Kafka reads: batches before the last one. */
+    for (at = end + 8; at < v.n; at += 32) {
+        const unsigned char *p = v.p + at;
+        dump_line(d,
+                  "position: %zu producerId: %" PRId64 " earlier batch, lastSequence: %d "
+                  "lastOffset: %" PRId64 " offsetDelta: %d timestamp: %" PRId64,
+                  at, (int64_t)get_be64(p), (int32_t)get_be32(p + 8), (int64_t)get_be64(p + 12),
+                  (int32_t)get_be32(p + 20), (int64_t)get_be64(p + 24));
     }
     return 0;
 }

@@ -136,12 +136,31 @@ static void duplicate_is_answered_with_the_original_over_a_restart(void **state)
             world_restart(&w, how == 1);
         assert_int_equal(world_produce(&w, NULL, "a", 0, pid, 0, 5, 5, 9, &offset), 0);
         assert_int_equal(offset, 5);
+        /* EO-12: nor is the window shorter than it was. */
+        assert_int_equal(world_produce(&w, NULL, "a", 0, pid, 0, 0, 5, 9, &offset), 0);
+        assert_int_equal(offset, 0);
         assert_int_equal(log_end(world_part(&w, "a", 0)->log), 10);
         assert_int_equal(world_produce(&w, NULL, "a", 0, pid, 0, 11, 1, 9, NULL), 45);
         assert_int_equal(world_produce(&w, NULL, "a", 0, pid, 0, 10, 1, 9, &offset), 0);
         assert_int_equal(offset, 10);
         world_deinit(&w);
     }
+}
+
+/* A clock that jumps between a batch and its retry does not make a new batch of it. */
+static void eo_18_a_jump_of_the_clock_forgets_no_producer(void **state)
+{
+    struct world w;
+    int64_t pid, offset = -1;
+    world_init(&w, 9);
+    pid = ready(&w, "x");
+    assert_int_equal(world_produce(&w, NULL, "a", 0, pid, 0, 0, 5, 9, NULL), 0);
+    w.node->wall_skew_ms += INT64_C(3) * 86400000;
+    world_pass(&w, 700000); /* longer than from one look for idle producers to the next */
+    assert_int_equal(world_produce(&w, NULL, "a", 0, pid, 0, 0, 5, 9, &offset), 0);
+    assert_int_equal(offset, 0);
+    assert_int_equal(log_end(world_part(&w, "a", 0)->log), 5);
+    world_deinit(&w);
 }
 
 static void eo_26_retry_of_init_is_told_the_same_over_a_restart(void **state)
@@ -477,6 +496,7 @@ int main(void)
         cmocka_unit_test(transactional_batch_without_an_id_is_refused),
         cmocka_unit_test(mutation_lets_an_unenrolled_append_pass),
         cmocka_unit_test(duplicate_is_answered_with_the_original_over_a_restart),
+        cmocka_unit_test(eo_18_a_jump_of_the_clock_forgets_no_producer),
         cmocka_unit_test(eo_26_retry_of_init_is_told_the_same_over_a_restart),
         cmocka_unit_test(eo_31_begun_transaction_survives_a_restart),
         cmocka_unit_test(eo_36_late_transactions_are_aborted_with_a_new_epoch),
