@@ -139,6 +139,7 @@ struct journal {
     struct env_op prep_op;
     struct journal_file *prep;
     int prep_step;
+    uint64_t size_max; /* of a new file, after one did not fit on the disk; 0 as configured */
     bool starved;
 };
 
@@ -230,9 +231,10 @@ struct logdir {
     uint64_t age_lsn[2], age_at; /* what was staged at the last ticks of age */
     uint64_t ck_at;              /* when the last checkpoint began */
     bool poisoned, closing, closed, recovering, locked;
-    bool no_space, refused, root_dirty;
+    bool no_space, refused, root_dirty, low; /* low: less free than the reserve */
     uint32_t
         n_starved;     /* logs, journal, checkpoint that wait for space; no_space while there are */
+    uint64_t space_at; /* journal.used when the disk's space was looked at */
     uint64_t retry_at; /* after a full disk */
     int close_step;
     struct recovery *recovery; /* while it opens */
@@ -247,6 +249,7 @@ void logdir_poison(struct logdir *d, const char *fmt, ...) __attribute__((format
 bool logdir_background_error(struct logdir *d, bool *starved, int64_t res, const char *what);
 /* It succeeded. When nobody is starved any more, space is back. */
 void logdir_background_ok(struct logdir *d, bool *starved);
+void logdir_check_space(struct logdir *d);
 void logdir_arm_tick(struct logdir *d);
 void logdir_close_step(struct logdir *d);
 struct log *logdir_find(const struct logdir *d, const struct uuid *id, int32_t partition);

@@ -9,6 +9,8 @@
 #include "broker/log/internal.h"
 #include <stdlib.h>
 
+enum { SPACE_EVERY = 256 << 10 };
+
 static const unsigned char zeros[JOURNAL_BLOCK];
 
 void journal_init(struct journal *j)
@@ -118,6 +120,8 @@ static void on_round(struct env_op *op, int64_t res)
     j->current->last_seq = j->seq++;
     j->pos += j->round_bytes;
     j->used += j->round_bytes;
+    if (j->used < d->space_at || j->used - d->space_at > SPACE_EVERY)
+        logdir_check_space(d);
     if (!j->reported)
         round_durable(d);
     if (d->poisoned || env_point(d->env, "log_round_durable"))

@@ -5,12 +5,14 @@
  * behind the journal's own writes; a recycled one is used as it is, for its old rounds have smaller
  * sequences or another salt. The first file of a directory is small so that a first start is quick,
  * each new one four times the last up to the configured size. When there is no space, no file
- * comes: what is staged waits, new appends are refused, and a timer tries again. */
+ * comes: what is staged waits, new appends are refused, a checkpoint lets files go, and
+ * a timer tries again with a smaller one. */
 #include "broker/log/internal.h"
 #include <stdio.h>
 #include <stdlib.h>
 
 enum { PREP_ZERO, PREP_SYNC, PREP_DIR };
+enum { SIZE_MIN = 256 << 10 };
 
 void journal_path(const struct logdir *d, uint32_t id, char out[PATH_CAP])
 {
@@ -66,9 +68,12 @@ static void prep_failed(struct logdir *d, int64_t res)
 
     j->prep = NULL;
     journal_path(d, f->id, path);
+    j->size_max = f->size / 2; /* a smaller one may fit */
     file_drop(j, f);
-    if (logdir_background_error(d, &j->starved, res, path))
-        removal_begin(d, strdup(path)); /* give back what it took; its number is not used again */
+    if (!logdir_background_error(d, &j->starved, res, path))
+        return;
+    removal_begin(d, strdup(path)); /* give back what it took; its number is not used again */
+    checkpoint_begin(d, false);     /* one that is in use may be let go */
 }
 
 static void prep_ready(struct logdir *d)
@@ -90,6 +95,7 @@ static void prep_ready(struct logdir *d)
     f->open = true;
     j->prep = NULL;
     j->next = f;
+    j->size_max = 0;
     logdir_background_ok(d, &j->starved);
     journal_kick(d);
     if (d->closing)
@@ -125,9 +131,28 @@ static uint64_t new_size(const struct logdir *d, uint64_t need)
         largest = f->size > largest ? f->size : largest;
     }
     largest *= 4;
+    if (d->journal.size_max && largest > d->journal.size_max)
+        largest = d->journal.size_max;
+    if (largest < SIZE_MIN)
+        largest = SIZE_MIN;
     if (largest > d->o.journal_file_bytes)
         largest = d->o.journal_file_bytes;
     return largest > need ? largest : need;
+}
+
+/* A file of that size, or a smaller one that will do, leaves the reserve alone. */
+static bool space_for(const struct logdir *d, uint64_t *size, uint64_t need)
+{
+    int64_t left = d->env->vt->space_free(d->env, d->path);
+    uint64_t room;
+
+    if (left < 0)
+        return true;
+    room = (uint64_t)left > 2 * d->o.reserve_bytes ? (uint64_t)left - 2 * d->o.reserve_bytes : 0;
+    if (*size <= room)
+        return true;
+    *size = room / JOURNAL_BLOCK * JOURNAL_BLOCK;
+    return *size >= (need > SIZE_MIN ? need : SIZE_MIN);
 }
 
 void journal_prepare(struct logdir *d, uint64_t need)
@@ -147,6 +172,11 @@ void journal_prepare(struct logdir *d, uint64_t need)
         return;
     }
     size = new_size(d, need);
+    if (!space_for(d, &size, need)) {
+        (void)logdir_background_error(d, &j->starved, -ERR_NO_SPACE, d->path);
+        checkpoint_begin(d, false); /* one that is in use may be let go */
+        return;
+    }
     if (j->total + size > d->o.journal_bytes_max && j->used > 0) {
         checkpoint_begin(d, false); /* a file will be let go */
         return;

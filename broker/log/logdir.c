@@ -130,6 +130,22 @@ static void age(struct logdir *d)
     d->age_at = d->env->now + ENV_S(2);
 }
 
+/* Less free than the reserve: refuse before writes fail. */
+void logdir_check_space(struct logdir *d)
+{
+    int64_t left = d->env->vt->space_free(d->env, d->path);
+
+    d->space_at = d->journal.used;
+    if (left < 0)
+        return;
+    if ((uint64_t)left < d->o.reserve_bytes) {
+        if (!d->low)
+            (void)logdir_background_error(d, &d->low, -ERR_NO_SPACE, d->path);
+    } else if ((uint64_t)left >= d->o.reserve_bytes * 2) {
+        logdir_background_ok(d, &d->low);
+    }
+}
+
 static void tick_fire(struct env_timer *t)
 {
     struct logdir *d = list_entry(t, struct logdir, tick);
@@ -142,6 +158,7 @@ static void tick_fire(struct env_timer *t)
         if (l->tail.n_written < l->tail.n_durable)
             log_queue(l);
     }
+    logdir_check_space(d);
     make_dirs(d);
     age(d);
     if (d->no_space && !d->journal.next)
@@ -166,6 +183,8 @@ static void defaults(struct logdir_options *o)
         o->round_bytes_max = 8 << 20;
     if (!o->staged_bytes_max)
         o->staged_bytes_max = 64 << 20;
+    if (!o->reserve_bytes)
+        o->reserve_bytes = 2 << 20;
     if (!o->tail_bytes_max)
         o->tail_bytes_max = 64 << 20;
     o->journal_file_bytes = (o->journal_file_bytes + JOURNAL_BLOCK - 1) &
@@ -322,7 +341,8 @@ static void close_end(struct logdir *d)
 /* Called whenever something ends, until nothing is left to do. */
 void logdir_close_step(struct logdir *d)
 {
-    bool given_up = d->poisoned || d->no_space;
+    /* The reserve is for this; what fails for lack of space now is left to the next start. */
+    bool given_up = d->poisoned || d->n_starved > d->low;
 
     if (d->closed || d->env->dead)
         return;

@@ -40,6 +40,8 @@ struct logdir_options {
     uint64_t journal_bytes_max;  /* 256 MiB; appends wait behind the checkpoint beyond */
     uint64_t round_bytes_max;    /* 8 MiB; a bundle is never split */
     uint64_t staged_bytes_max;   /* 64 MiB not yet durable: log_append gives -ERR_LIMIT */
+    uint64_t reserve_bytes;      /* 2 MiB: with less free on the disk appends are refused, so that
+                                    a checkpoint, or the next start, still finds room */
     uint64_t tail_bytes_max;     /* 64 MiB of recent batches kept in memory over all logs */
 };
 

@@ -205,6 +205,7 @@ static void init(struct fx *x)
 {
     memset(x, 0, sizeof *x);
     x->config.index_interval_bytes = 4096;
+    x->o.reserve_bytes = 1; /* the disk fills up to its last byte */
 }
 
 void fx_init_sim(struct fx *x, uint64_t seed)

@@ -371,7 +371,8 @@ static void step(struct walk *w)
             sim_node_disk(x->node)->quota == UINT64_MAX &&
             sim_node_disk(x->node)->fail_syncs == 0) {
             fx_close(x);
-            w->acked = x->n_halts ? w->acked : w->n;
+            if (w->base + (int)x->durable_lsn > w->acked)
+                w->acked = w->base + (int)x->durable_lsn;
             open_again(w);
         }
     } else {
