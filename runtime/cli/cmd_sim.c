@@ -1,8 +1,8 @@
 /* runtime/cli/cmd_sim.c - `once sim run`: a job through many seeded runs of the simulated world.
  *
- * Input comes from --input, the job's sample, or is made up. Every seed is a run of its own; what it found
- * goes to stderr, the sum to stdout, and when something was violated the last line of stdout is the command
- * that replays the first seed that failed. */
+ * Input comes from --input, the job's sample, or is made up. Every seed is a run of its own; what
+ * it found goes to stderr, the sum to stdout, and when something was violated the last line of
+ * stdout is the command that replays the first seed that failed. */
 #include "base/check.h"
 #include "runtime/cli/cli.h"
 #include "runtime/cli/job_file.h"
@@ -12,7 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What os.time() shows while a job's file is read, so that a run depends on nothing but its seed. */
+/* What os.time() shows while a job's file is read, so that a run depends on nothing but its seed.
+ */
 #define SIM_WALL_MS 1700000000000
 #define PROGRESS_NS 10000000000u
 

@@ -1,10 +1,10 @@
 /* runtime/sim/check_split.c - results per key against a run on one partition.
  *
- * A job that declares order = "any" says that its results per key do not depend on the order between
- * partitions. If its state is keyed by something else than the record key, though, the answer is split
- * over partitions: then a key's values are others than on one, and so is its last one. A key whose values
- * are the same in another order, or which ends at the same value by another way (a running sum does), is
- * as it must be. */
+ * A job that declares order = "any" says that its results per key do not depend on the order
+ * between partitions. If its state is keyed by something else than the record key, though, the
+ * answer is split over partitions: then a key's values are others than on one, and so is its last
+ * one. A key whose values are the same in another order, or which ends at the same value by another
+ * way (a running sum does), is as it must be. */
 #include "base/check.h"
 #include "runtime/sim/check.h"
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* runtime/sim/faults.h - what goes wrong in a run, drawn from its seed.
  *
- * A plan is a list of faults. Some strike at a time, some when a node comes to a named step of its work for
- * the nth time, some at the nth request of an API. Which kinds a seed uses at all is drawn too: a seed with
- * few kinds goes deeper into those. Besides, a broker that comes back after a crash may be struck again in
- * its recovery, or lose its power soon after.
+ * A plan is a list of faults. Some strike at a time, some when a node comes to a named step of its
+ * work for the nth time, some at the nth request of an API. Which kinds a seed uses at all is drawn
+ * too: a seed with few kinds goes deeper into those. Besides, a broker that comes back after a
+ * crash may be struck again in its recovery, or lose its power soon after.
  *
  * faults_heal ends all of it: the liveness phase begins. */
 #ifndef ONCE_RUNTIME_SIM_FAULTS_H
@@ -49,7 +49,7 @@ struct fault {
 struct fault_spec {
     enum fault_kind kind;
     const char *node;   /* "worker-1"; of a link, the end that is not the broker; NULL where none is
-                            * needed */
+                         * needed */
     const char *point;  /* NULL: at a time, or at an api */
     int16_t api;        /* LOSE_* */
     uint32_t nth;       /* 1 when 0 */

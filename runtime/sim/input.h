@@ -1,9 +1,9 @@
-/* runtime/sim/input.h - what a run feeds to the job: lines of files, what its `sample` gives, or lines
- * made up.
+/* runtime/sim/input.h - what a run feeds to the job: lines of files, what its `sample` gives, or
+ * lines made up.
  *
- * A topic's records come in their order; with several topics they take turns. Made-up lines have several
- * words and every other one a key, each from a small set, so that both recur in every partition; for a
- * source of JSON they are objects with the same content. */
+ * A topic's records come in their order; with several topics they take turns. Made-up lines have
+ * several words and every other one a key, each from a small set, so that both recur in every
+ * partition; for a source of JSON they are objects with the same content. */
 #ifndef ONCE_RUNTIME_SIM_INPUT_H
 #define ONCE_RUNTIME_SIM_INPUT_H
 #include "base/arena.h"

@@ -11,7 +11,7 @@
 
 #define FEED_BASE_MS  1700000000000
 #define FEED_FROM     ENV_MS(1300) /* of the world's clock: the broker serves */
-#define DRAIN_MAX     ENV_S(180) /* for the liveness phase: sessions and transactions expire in it */
+#define DRAIN_MAX     ENV_S(180)   /* of liveness: sessions and transactions expire in it */
 #define STOP_MAX      ENV_S(60)
 #define EVENTS_MAX    2000000u
 #define QUIET_AT_HAND ENV_MS(200)
@@ -221,8 +221,8 @@ static int tasks_of(struct run *run)
     return n;
 }
 
-/* Stores are looked at in the end: a task that restores, or that waits for the session of a worker that
- * came back as another, would show an old one. */
+/* Stores are looked at in the end: a task that restores, or that waits for the session of a worker
+ * that came back as another, would show an old one. */
 static bool workers_run(struct run *run)
 {
     struct worker_stats s;

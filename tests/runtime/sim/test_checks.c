@@ -1,5 +1,5 @@
-/* tests/runtime/sim/test_checks.c - every checker can fail: what a clean run left is spoiled in one place,
- * and the checker whose property that is must say so. */
+/* tests/runtime/sim/test_checks.c - every checker can fail: what a clean run left is spoiled in one
+ * place, and the checker whose property that is must say so. */
 #include "support_sim.h"
 #include "base/bytes.h"
 #include <stdlib.h>

@@ -64,8 +64,8 @@ static void play(const struct fault_spec *script, int n, uint64_t first, int see
     bench_close(&b);
 }
 
-/* Tasks of an expelled worker move to one that commits meanwhile: the last chunk of a restore ended after
- * the commit's stores, and nobody told the cycle. Seed 12 met it. */
+/* Tasks of an expelled worker move to one that commits meanwhile: the last chunk of a restore ended
+ * after the commit's stores, and nobody told the cycle. Seed 12 met it. */
 static void a_worker_that_restores_while_it_commits_stops_in_order(void **state)
 {
     const struct fault_spec script[] = {

@@ -1,4 +1,5 @@
-/* tests/runtime/sim/test_sim_run.c - whole runs: they pass, they repeat, and what is switched off shows.
+/* tests/runtime/sim/test_sim_run.c - whole runs: they pass, they repeat, and what is switched off
+ * shows.
  *
  *     test_sim_run --hash SEED     prints the trace hash of a seed: another process for the test */
 #include "support_sim.h"
