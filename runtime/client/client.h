@@ -96,6 +96,8 @@ struct client_topic {
 };
 /* What is cached, or NULL. */
 const struct client_topic *client_topic(struct client *c, struct slice name);
+/* The leader epoch that is cached, -1 none. */
+int32_t client_leader_epoch(struct client *c, struct slice name, int32_t partition);
 struct topic_lookup {
     struct slice name;
     bool create;         /* allow auto-creation */

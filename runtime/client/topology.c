@@ -61,6 +61,13 @@ const struct client_topic *client_topic(struct client *c, struct slice name)
     return t && t->known ? &t->t : NULL;
 }
 
+int32_t client_leader_epoch(struct client *c, struct slice name, int32_t partition)
+{
+    const struct topic *t = map_get(&c->topics, name);
+
+    return t && t->known && partition < t->t.n_partitions ? t->parts[partition].leader_epoch : -1;
+}
+
 bool topology_leader(struct client *c, struct slice topic, int32_t partition, int32_t *leader,
                      int32_t *epoch)
 {

@@ -260,8 +260,14 @@ void worker_store_over(struct worker *w)
         worker_event(w, CYCLE_EV_STORED, 0);
 }
 
+bool worker_store_doubt(int res)
+{
+    return res == -ERR_IO || res == -ERR_CORRUPT || res == -ERR_STATE;
+}
+
 void worker_stored(struct worker *w, struct task *t, int res)
 {
+    t->doubt |= worker_store_doubt(res);
     if (res && !t->close_after)
         env_warn(w->env, "%s: local commit failed (%s): the store catches up from its changelog",
                  t->store ? t->store->path : w->id.dir, err_text(res));

@@ -228,7 +228,7 @@ static unsigned on_inited(struct cycle *c, int res)
 
     if (!starting && c->state != CYCLE_INIT)
         return 0;
-    if (res == -ERR_STATE || res == -ERR_ACCESS || (res && starting))
+    if (res == -ERR_STATE || res == -ERR_ACCESS || res == -ERR_BROKER || (res && starting))
         return CYCLE_DO_FATAL;
     if (res)
         return CYCLE_DO_INIT;

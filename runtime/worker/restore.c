@@ -36,6 +36,8 @@ struct task_restore {
     bool loading; /* a chunk is being committed */
     bool last;    /* it is the last one */
     bool distrust;
+    bool restored; /* some record was taken from a changelog */
+    bool reset;    /* no input has a committed offset */
     struct env_timer retry;
 };
 
@@ -121,6 +123,12 @@ static void run(struct task *t)
         }
         t->inputs[i].fetching = true;
     }
+    /* A topic made anew; or offsets that expired or were deleted, and then it counts twice. */
+    if (t->restore->reset && t->restore->restored)
+        env_warn(w->env,
+                 "task %d/%d: no offset is committed, but its changelog has state: the input is "
+                 "read from its beginning on top of that",
+                 t->group, t->partition);
     free(t->restore);
     t->restore = NULL;
     t->state = TASK_RUNNING;
@@ -144,6 +152,7 @@ static void go_on_after_chunk(struct task *t, int res)
     struct task_restore *r = t->restore;
 
     t->committing = false;
+    t->doubt |= worker_store_doubt(res);
     for (int i = 0; i < t->n_stores; i++)
         overlay_clear(&t->frozen[i]);
     if (t->close_after) {
@@ -158,7 +167,6 @@ static void go_on_after_chunk(struct task *t, int res)
     }
     r->loading = false;
     if (res) {
-        r->distrust = res == -ERR_STATE || res == -ERR_CORRUPT;
         fail_later(t, t->store->path, res, NULL);
         return;
     }
@@ -186,6 +194,8 @@ static void chunk_meta(struct task *t, struct store_meta *m, bool last)
     for (int i = 0; i < t->n_stores; i++)
         if (t->changelogs[i].p) {
             int64_t pos = fetcher_position(w->restorer, t->changelogs[i], t->partition);
+            if (pos > t->restore->stores[i].target)
+                pos = t->restore->stores[i].target; /* what came behind it was not taken */
             if (t->restore->stores[i].reading && pos > m->changelogs[i].position)
                 m->changelogs[i].position = pos;
         }
@@ -280,6 +290,7 @@ static void take_record(const struct fetched *f)
     /* Records behind the target may be a later owner's or ours: they belong to the next life. */
     if (f->offset >= s->target || !f->key.p)
         return;
+    t->restore->restored = true;
     if (overlay_put(&t->now[s->store], f->key, f->value))
         fail_later(t, "restoring", -ERR_NOMEM, NULL);
     t->store->meta.changelogs[s->store].leader_epoch = f->leader_epoch;
@@ -443,8 +454,8 @@ static void all_asked(struct task *t)
         else if (pos > 0 && pos < s->ask_begin.offset)
             why = "its changelog begins behind it";
         else if (pos > 0 && t->store->meta.changelogs[i].leader_epoch >= 0 &&
-                 s->ask_epoch.end_offset >= 0 && s->ask_epoch.end_offset < pos)
-            why = "its changelog was truncated";
+                 s->ask_epoch.end_offset < pos)
+            why = "its changelog was truncated"; /* -1: not even that epoch is known any more */
     }
     if (why) {
         if (discard(t, why))
@@ -606,6 +617,7 @@ static void got_offsets(struct fetch_offsets *op, int res, const struct err *e)
         fail_later(t, "committed offsets", res, e);
         return;
     }
+    r->reset = r->begin_left == t->n_inputs;
     if (!r->begin_left) {
         offsets_known(t);
         return;
@@ -637,7 +649,7 @@ void task_start(struct task *t)
     t->state = TASK_OFFSETS;
     rc = task_reset(t, &e);
     if (!rc) {
-        rc = task_open_store(t, &e);
+        rc = t->doubt ? task_discard_store(t, &e) : task_open_store(t, &e);
         if (rc == -ERR_CORRUPT)
             rc = task_discard_store(t, &e);
     }

@@ -128,9 +128,21 @@ int task_open_store(struct task *t, struct err *e)
 
 void task_close_store(struct task *t)
 {
-    if (t->store)
-        t->store->vt->close(t->store);
+    struct err e = {0};
+    char path[480];
+
+    if (!t->store)
+        return;
+    t->store->vt->close(t->store);
     t->store = NULL;
+    if (!t->doubt || t->worker->env->dead)
+        return;
+    store_path(t, path, sizeof path);
+    env_info(t->worker->env, "%s: the store cannot be believed and is thrown away", path);
+    if (t->worker->o.stores->discard(t->worker->o.stores, t->worker->env, path, &e))
+        env_error(t->worker->env, "%s", e.text);
+    else
+        t->doubt = false;
 }
 
 int task_discard_store(struct task *t, struct err *e)
@@ -142,7 +154,10 @@ int task_discard_store(struct task *t, struct err *e)
     store_path(t, path, sizeof path);
     task_close_store(t);
     rc = w->o.stores->discard(w->o.stores, w->env, path, e);
-    return rc ? rc : task_open_store(t, e);
+    if (rc)
+        return rc;
+    t->doubt = false;
+    return task_open_store(t, e);
 }
 
 struct task_input *task_input(struct task *t, struct slice topic)
@@ -254,6 +269,21 @@ static void stored(struct store_commit *c, int res)
     worker_stored(t->worker, t, res);
 }
 
+/* An epoch not below the one in which the changelog's last record was written, and as of now: who
+ * cuts the changelog below its position later does so in a higher one. On our own broker all
+ * partitions are of one epoch, and the inputs' is the freshest, since somebody always waits there. */
+static int32_t changelog_epoch(const struct task *t, int i)
+{
+    struct client *c = t->worker->client;
+    int32_t epoch = client_leader_epoch(c, t->changelogs[i], t->partition);
+
+    for (int k = 0; client_is_once(c) && k < t->n_inputs; k++) {
+        int32_t e = client_leader_epoch(c, t->inputs[k].topic, t->partition);
+        epoch = e > epoch ? e : epoch;
+    }
+    return epoch;
+}
+
 /* Where the store will stand: behind the last changelog record of this transaction, at the
  * inputs. */
 static void fill_meta(struct task *t, struct store_meta *m)
@@ -265,6 +295,7 @@ static void fill_meta(struct task *t, struct store_meta *m)
         last = producer_last_offset(t->worker->producer, t->changelogs[i], t->partition);
         if (last >= 0 && last + 1 > m->changelogs[i].position) {
             m->changelogs[i].position = last + 1;
+            m->changelogs[i].leader_epoch = changelog_epoch(t, i);
             m->changelogs[i].timestamp = env_wall_ms(t->worker->env);
         }
     }

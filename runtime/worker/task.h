@@ -44,6 +44,7 @@ struct task {
     bool sync_due;   /* the next local commit is also synced */
     bool touched;    /* took a record or wrote since the last commit */
     bool drop_after; /* to be reset or closed when the local transaction is over */
+    bool doubt;      /* a sync failed, or what is there is wrong: the store is to be made anew */
     bool close_after;
     int64_t stream_time, stream_time_before; /* the latter: at the record's mark */
     struct task_input inputs[INPUTS_MAX];

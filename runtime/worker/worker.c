@@ -127,6 +127,7 @@ static void clean_stored(struct store_commit *c, int res)
     struct worker *w = t->worker;
 
     t->committing = false;
+    t->doubt |= worker_store_doubt(res);
     if (res)
         env_warn(w->env, "%s: not closed cleanly: %s", t->store->path, err_text(res));
     worker_store_over(w);

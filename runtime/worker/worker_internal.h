@@ -163,6 +163,8 @@ int host_route(struct task *t, struct slice topic, struct slice key, int32_t par
 void worker_stored(struct worker *w, struct task *t, int res);
 /* One local transaction (of a commit, a restore, or the stop) is over. */
 void worker_store_over(struct worker *w);
+/* After a commit that ended like this the store cannot be believed (store.h). */
+bool worker_store_doubt(int res);
 /* Stores are closed: leave the group and stop. */
 void worker_leave(struct worker *w);
 #endif

@@ -49,6 +49,7 @@ static int result(const char *name)
            : strcmp(name, "timeout") == 0   ? -ERR_TIMEOUT
            : strcmp(name, "state") == 0     ? -ERR_STATE
            : strcmp(name, "io") == 0        ? -ERR_IO
+           : strcmp(name, "broker") == 0    ? -ERR_BROKER
                                             : 0;
 }
 
@@ -143,6 +144,8 @@ static void what_cannot_be_mended_is_fatal(void **state)
     play(&o, START "work; drained; flushed; offsets; ended:state > FATAL");
     play(&o, START "work; drained; flushed:state > FATAL");
     play(&o, START "work; failed > ABORT; aborted:state > FATAL");
+    /* asked again at once, it would be refused for ever */
+    play(&o, START "work; failed > ABORT; aborted:unknown > INIT; inited:broker > FATAL");
 }
 
 /* Also without work of its own: what a producer holds half sent must not be in the next commit. */
