@@ -22,8 +22,12 @@ static void load_txnindex(struct recovery *r, struct segment *s, int64_t limit)
     if (read_whole(r->d->env, path, &b) < 0)
         b.n = 0;
     for (size_t at = 0; at + 34 <= b.n; at += 34) {
+        int64_t first = (int64_t)get_be64(b.p + at + 10);
         int64_t off = (int64_t)get_be64(b.p + at + 18);
-        if (get_be16(b.p + at) != 0 || off <= last || off < s->base || off >= limit)
+        /* An end that a power cut left, zeros above all, is none: there a transaction begins before
+         * its marker. */
+        if (get_be16(b.p + at) != 0 || first < 0 || first >= off || off <= last || off < s->base ||
+            off >= limit)
             break;
         last = off;
         buf_put(&s->txn, b.p + at, 34);

@@ -414,6 +414,32 @@ static void aborted_transactions_are_kept_beside_their_segment(void **state)
     stop(x);
 }
 
+/* Zeros would be an aborted transaction of producer 0 at offset 0: whoever reads from there would
+ * pass over what that producer committed. */
+static void zeros_that_a_power_cut_left_are_no_aborted_transaction(void **state)
+{
+    struct fx *x = start(8);
+    struct buf zeros;
+    char path[512];
+    int n = 0;
+
+    (void)state;
+    x->producers = true;
+    fx_start(x);
+    fill(x, fx_create(x, "a", 1, 0)->logs[0], 50);
+    fx_sync(x);
+    fx_close(x);
+    fx_path(x, path, "a-0/%020d.txnindex", 0);
+    buf_init(&zeros, 100);
+    memset(buf_more(&zeros, 68), 0, 68);
+    fx_put(x, path, buf_slice(&zeros));
+    buf_deinit(&zeros);
+    fx_start(x);
+    log_txnindex_scan(fx_topic(x, "a")->logs[0], 0, count_entry, &n);
+    assert_int_equal(n, 0);
+    stop(x);
+}
+
 /* ---- deletion ---- */
 
 static void a_deleted_log_goes_and_its_namesake_is_new(void **state)
@@ -619,6 +645,7 @@ int main(void)
         cmocka_unit_test(each_start_is_an_epoch_of_its_own),
         cmocka_unit_test(replay_begins_at_the_newest_snapshot),
         cmocka_unit_test(aborted_transactions_are_kept_beside_their_segment),
+        cmocka_unit_test(zeros_that_a_power_cut_left_are_no_aborted_transaction),
         cmocka_unit_test(a_deleted_log_goes_and_its_namesake_is_new),
         cmocka_unit_test(a_full_disk_refuses_and_recovers),
         cmocka_unit_test(too_much_in_flight_waits_for_room),
