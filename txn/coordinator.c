@@ -211,12 +211,29 @@ enum kafka_error coordinator_admit(struct txn_coordinator *c, struct slice id, i
 
 /* ---- time ---- */
 
+/* Has it been open for too long by the monotonic clock? A wall clock that was set back would hold
+ * readers up for as long as it was. */
+static bool open_too_long(struct txn_coordinator *c, struct txn_entry *entry)
+{
+    const struct txn_value *v = &entry->t.v;
+
+    if (v->state != TXN_ONGOING) {
+        entry->open_since = 0;
+        return false;
+    }
+    if (!entry->open_since || entry->open_start_ms != v->start_ms) {
+        entry->open_since = c->env->now;
+        entry->open_start_ms = v->start_ms;
+    }
+    return c->env->now - entry->open_since > ENV_MS((uint64_t)v->timeout_ms);
+}
+
 static void tick_one(struct txn_coordinator *c, struct txn_entry *entry, int64_t now_ms)
 {
-    struct txn_event ev = {.type = TXN_TICK};
+    struct txn_event ev = {.type = TXN_TICK, .late = open_too_long(c, entry)};
     struct txn_answer a;
 
-    if (txn_due(&entry->t) < now_ms) {
+    if (ev.late || txn_due(&entry->t) < now_ms) {
         if (entry->t.v.state == TXN_ONGOING)
             env_info(c->env, "transaction %.*s: aborted, open for more than %d ms",
                      SLICE_FMT(entry->id), entry->t.v.timeout_ms);

@@ -9,6 +9,9 @@ enum { TXLOG_BATCH_MAX = 1 << 20, TXLOG_ARENA_MAX = 4 << 20 };
 struct txn_entry {
     struct slice id; /* owned */
     struct txn t;
+    /* Since when a tick has seen the transaction of that start open, monotonic. */
+    int64_t open_start_ms;
+    uint64_t open_since;
 };
 
 struct txn_coordinator {

@@ -400,7 +400,7 @@ static void step_tick(const struct txn *t, const struct txn_event *ev, int64_t n
 {
     struct txn_value v = t->v;
 
-    if (v.state == TXN_ONGOING && now_ms > txn_due(t)) {
+    if (v.state == TXN_ONGOING && (ev->late || now_ms > txn_due(t))) {
         REACHED("txn: timed out");
         if (v.epoch >= TXN_EPOCH_MAX) {
             out->need_id = ev->fresh_id < 0;

@@ -67,6 +67,7 @@ struct txn_event {
     int version; /* of transactions: 2 for EndTxn 5, Produce 12, TxnOffsetCommit 5; else 1 */
     bool commit;
     bool all_in; /* ADD: each partition asked for is enrolled already (txn_has) */
+    bool late;   /* TICK: it is too old, whatever the wall clock says */
     int16_t epoch;
     int32_t timeout_ms, timeout_max_ms;
     int64_t producer_id;

@@ -221,6 +221,29 @@ static void eo_36_late_transactions_are_aborted_with_a_new_epoch(void **state)
     world_deinit(&w);
 }
 
+/* A clock that was set back an hour does not hold readers up for an hour (I9). */
+static void eo_36_a_clock_set_back_does_not_keep_transactions_open(void **state)
+{
+    struct world w;
+    world_init(&w, 12);
+    int64_t pid = ready(&w, "x");
+    world_pass(&w, 3000);
+    assert_int_equal(world_add(&w, "x", pid, 0, "a", 0), 0);
+    assert_int_equal(world_produce(&w, "x", "a", 0, pid, 0, 0, 2, 11, NULL), 0);
+    w.node->wall_skew_ms -= 3600000;
+    world_pass(&w, 9000);
+    assert_int_equal(state_of(&w, "x"), TXN_ONGOING);
+    world_pass(&w, 4000);
+    assert_int_equal(state_of(&w, "x"), TXN_COMPLETE_ABORT);
+    assert_int_equal(world_stable(&w, "a", 0), 3);
+    /* The next one has its time from its own beginning. */
+    int16_t epoch = world_init_id(&w, "x", -1, -1).epoch;
+    assert_int_equal(world_add(&w, "x", pid, epoch, "a", 0), 0);
+    world_pass(&w, 9000);
+    assert_int_equal(state_of(&w, "x"), TXN_ONGOING);
+    world_deinit(&w);
+}
+
 static void eo_23_init_aborts_what_the_old_incarnation_left(void **state)
 {
     struct world w;
@@ -500,6 +523,7 @@ int main(void)
         cmocka_unit_test(eo_26_retry_of_init_is_told_the_same_over_a_restart),
         cmocka_unit_test(eo_31_begun_transaction_survives_a_restart),
         cmocka_unit_test(eo_36_late_transactions_are_aborted_with_a_new_epoch),
+        cmocka_unit_test(eo_36_a_clock_set_back_does_not_keep_transactions_open),
         cmocka_unit_test(eo_23_init_aborts_what_the_old_incarnation_left),
         cmocka_unit_test(eo_32_prepare_found_after_a_restart_rolls_forward),
         cmocka_unit_test(eo_27_prepare_without_markers_rolls_forward_without_a_restart),
