@@ -12,7 +12,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 2
 . cmake/setup.sh
-all="unit asan clang tidy examples start torn badinput sim kill compat kafka fuzz"
+all="unit asan clang tidy examples start cli torn badinput sim kill compat kafka fuzz"
 dir=build/log
 passed=0
 failed=0

@@ -191,12 +191,15 @@ static int unknown_option(struct cli *c, const char *word, const struct cli_opti
 {
     const char *names[64];
     const char *near;
+    char plain[64]; /* without dashes and value */
+    size_t dashes = strspn(word, "-");
     int k = 0;
 
     for (int i = 0; i < n && k < 64; i++)
         if (v[i].name)
             names[k++] = v[i].name;
-    near = cli_nearest(word + (word[0] == '-') + (word[1] == '-'), names, k);
+    snprintf(plain, sizeof plain, "%.*s", (int)strcspn(word + dashes, "="), word + dashes);
+    near = cli_nearest(plain, names, k);
     if (near)
         return cli_fail(c, EXIT_USAGE, "there is no option %s; did you mean --%s?", word, near);
     return cli_fail(c, EXIT_USAGE, "there is no option %s; see once %s --help", word, c->command);
@@ -402,10 +405,18 @@ int cli_connect(struct cli *c)
     return 0;
 }
 
+static void deadline(struct env_timer *t)
+{
+    (void)t; /* cli_wait looks at the clock itself */
+}
+
 int cli_wait(struct cli *c, const bool *done)
 {
     uint64_t begin = uv_hrtime();
 
+    c->deadline.fire = deadline;
+    if (c->timeout_s > 0)
+        env_timer_set(&c->node.env, &c->deadline, begin + ENV_S(c->timeout_s) + 1);
     while (!*done) {
         int rc = env_uv_turn(&c->uv, true);
         if (rc)

@@ -53,6 +53,7 @@ struct cli {
     struct client *client;
     int exit_code;
     bool interrupted;
+    struct env_timer deadline; /* turns the loop when --timeout is over */
     uv_signal_t sigint, sigterm;
     void (*on_signal)(struct cli *c, int signum); /* NULL: stop the loop with EXIT_INTERRUPTED */
     void *user;

@@ -1,8 +1,9 @@
 /* runtime/cli/cmd_consume.c - `once consume`: a topic's records on stdout.
  *
- * Each partition is read from where -o says to its end (of committed records; --all: the high
- * watermark), or on and on with --follow. With --group the position of a group is where it starts,
- * and nothing is committed. */
+ * Each partition is read from where -o says to its stable end, or on and on with --follow. --all
+ * shows aborted and control records too, and behind the stable end what is not decided yet, which a
+ * second fetcher reads. With --group the position of a group is where it starts, and nothing is
+ * committed. */
 #include "base/wire/batch.h"
 #include "runtime/cli/cli.h"
 #include "runtime/cli/jsonl.h"
@@ -15,9 +16,10 @@ enum { OUT_BYTES_MAX = 256 << 20, FLUSH_BYTES = 256 * 1024, RECORDS_A_TURN = 200
 struct consume_partition {
     struct consume *all;
     int32_t index;
-    struct list_offset begin, end;
-    int64_t from, upper, stop; /* stop: N:M's excluded end, -1 none */
+    struct list_offset begin, end, high; /* end: the stable one; high: with --all */
+    int64_t from, upper, stop;           /* stop: N:M's excluded end, -1 none */
     bool over;
+    bool behind; /* the stable end is passed: p->undecided reads on */
 };
 struct consume {
     struct cli *c;
@@ -30,7 +32,7 @@ struct consume {
     int left;
     struct fetch_offsets positions;
     struct fetch_offset_entry *entries;
-    struct fetcher *fetcher;
+    struct fetcher *fetcher, *undecided;
     struct buf out;
     struct env_task turn;
     struct env_timer again;
@@ -111,8 +113,23 @@ static void put_formatted(struct consume *p, const struct fetched *r)
     }
 }
 
+/* What --all shows beside the topic's records, as a field of JSON; NULL: it is one of these. */
+static const char *mark_of(const struct fetched *r)
+{
+    const struct consume_partition *v = r->user;
+
+    if (r->mark == FETCHED_ABORTED)
+        return "\"aborted\":true";
+    if (r->mark == FETCHED_CONTROL)
+        return r->key.n >= 4 && get_be16(r->key.p + 2) == CONTROL_COMMIT ? "\"control\":\"commit\""
+                                                                         : "\"control\":\"abort\"";
+    return v->behind && r->transactional ? "\"open\":true" : NULL;
+}
+
 static void put_eyes(struct buf *out, const struct fetched *r)
 {
+    const char *mark = mark_of(r);
+
     buf_printf(out, "%d@%" PRId64 "\t", r->partition, r->offset);
     text_escape(out, r->key);
     buf_put_u8(out, '\t');
@@ -120,6 +137,8 @@ static void put_eyes(struct buf *out, const struct fetched *r)
         text_escape(out, r->value);
     else
         buf_put(out, "\\N", 2);
+    if (mark)
+        buf_printf(out, "\t(%s)", mark);
     buf_put_u8(out, '\n');
 }
 
@@ -133,7 +152,7 @@ static void put_record(struct consume *p, const struct fetched *r)
         buf_put_slice(&p->out, r->value);
         buf_put_u8(&p->out, '\n');
     } else
-        jsonl_write(&p->out, r, false, NULL);
+        jsonl_write(&p->out, r, mark_of(r));
     p->printed++;
 }
 
@@ -149,18 +168,45 @@ static bool flush(struct consume *p)
     return ok;
 }
 
+/* --all: at the stable end, what is undecided comes next. */
+static void read_behind(struct consume *p, struct consume_partition *v, int64_t at)
+{
+    int rc;
+
+    fetcher_remove(p->fetcher, slice_str(p->topic), v->index);
+    v->behind = true;
+    rc = fetcher_add(p->undecided, slice_str(p->topic), v->index, at, v);
+    if (rc)
+        fail(p, rc, p->topic, NULL);
+}
+
 static bool all_over(struct consume *p)
 {
+    bool over = true;
+
     for (int32_t i = 0; i < p->n; i++) {
         struct consume_partition *v = &p->v[i];
+        int64_t at;
         if (v->over)
             continue;
-        if (p->follow && v->stop < 0)
-            return false;
-        if (fetcher_position(p->fetcher, slice_str(p->topic), v->index) < v->upper)
-            return false;
+        if (p->follow && v->stop < 0) {
+            over = false;
+            continue;
+        }
+        at = fetcher_position(v->behind ? p->undecided : p->fetcher, slice_str(p->topic), v->index);
+        v->over = at >= v->upper;
+        over &= v->over;
+        if (!v->over && p->all && !p->follow && !v->behind && at >= v->end.offset)
+            read_behind(p, v, at);
     }
-    return true;
+    return over;
+}
+
+static int next(struct consume *p, struct fetched *r, struct err *e)
+{
+    int res = fetcher_next(p->fetcher, r, e);
+
+    return res || !p->undecided ? res : fetcher_next(p->undecided, r, e);
 }
 
 static void run(struct env_task *task)
@@ -170,7 +216,7 @@ static void run(struct env_task *task)
     struct err e = {0};
     int n = 0, res = 0;
 
-    while (n++ < RECORDS_A_TURN && !p->done && (res = fetcher_next(p->fetcher, &r, &e)) > 0) {
+    while (n++ < RECORDS_A_TURN && !p->done && (res = next(p, &r, &e)) > 0) {
         struct consume_partition *v = r.user;
         bool behind = (!p->follow || v->stop >= 0) && r.offset >= v->upper;
         if (v->over || behind) {
@@ -268,7 +314,7 @@ static void place(struct consume *p, struct consume_partition *v)
     const char *colon = strchr(o, ':');
     int64_t n = 0;
 
-    v->upper = v->end.offset;
+    v->upper = p->all && !p->follow ? v->high.offset : v->end.offset;
     v->stop = -1;
     if (strcmp(o, "earliest") == 0 || strcmp(o, "beginning") == 0 || o[0] == '@')
         v->from = v->begin.offset >= 0 ? v->begin.offset : v->end.offset;
@@ -277,8 +323,8 @@ static void place(struct consume *p, struct consume_partition *v)
     else {
         parse_i64(slice_of(o, colon ? (size_t)(colon - o) : strlen(o)), &n);
         v->from = n < 0 ? v->end.offset + n : n;
-        if (v->from < 0)
-            v->from = 0;
+        if (v->from < v->begin.offset)
+            v->from = v->begin.offset;
     }
     if (colon) {
         parse_i64(slice_str(colon + 1), &v->stop);
@@ -324,7 +370,7 @@ static void looked_up(struct topic_lookup *l, int res, const struct client_topic
     }
     if (p->from && p->from[0] == '@')
         parse_i64(slice_str(p->from + 1), &at);
-    p->left = p->n * 2;
+    p->left = p->n * (p->all ? 3 : 2);
     for (int32_t i = 0; i < p->n; i++) {
         struct consume_partition *v = &p->v[i];
         v->all = p;
@@ -332,13 +378,18 @@ static void looked_up(struct topic_lookup *l, int res, const struct client_topic
         v->begin = (struct list_offset){.topic = slice_str(p->topic),
                                         .partition = v->index,
                                         .timestamp = at,
-                                        .read_committed = !p->all,
+                                        .read_committed = true,
                                         .done = got_bound,
                                         .user = v};
         v->end = v->begin;
         v->end.timestamp = -1;
         admin_list_offset(p->c->client, &v->begin);
         admin_list_offset(p->c->client, &v->end);
+        if (!p->all)
+            continue;
+        v->high = v->end;
+        v->high.read_committed = false;
+        admin_list_offset(p->c->client, &v->high);
     }
 }
 
@@ -362,8 +413,11 @@ static int check_from(struct consume *p)
 static int consume(struct consume *p)
 {
     struct cli *c = p->c;
-    struct fetcher_options fo = {
-        .read_committed = !p->all, .max_wait_ms = 500, .user = p, .ready = ready};
+    struct fetcher_options fo = {.read_committed = true,
+                                 .everything = p->all,
+                                 .max_wait_ms = 500,
+                                 .user = p,
+                                 .ready = ready};
     int rc = check_from(p);
 
     if (!rc)
@@ -371,6 +425,9 @@ static int consume(struct consume *p)
     if (rc)
         return rc;
     if (fetcher_open(&p->fetcher, c->client, &fo))
+        return cli_fail(c, EXIT_JOB, "out of memory");
+    fo.read_committed = false;
+    if (p->all && fetcher_open(&p->undecided, c->client, &fo))
         return cli_fail(c, EXIT_JOB, "out of memory");
     p->lookup = (struct topic_lookup){.name = slice_str(p->topic), .done = looked_up, .user = p};
     client_topic_lookup(c->client, &p->lookup);
@@ -400,7 +457,8 @@ int cmd_consume(struct cli *c, int argc, char **argv)
         {"count", 'n', OPTION_INT, &p->count, "N", "stop after N records"},
         {"partition", 'p', OPTION_INT, &p->partition, "N", "one partition (all)"},
         {"output", 'f', OPTION_TEXT, &p->format, "FMT", "form of a record, as in kcat"},
-        {"all", 0, OPTION_FLAG, &p->all, NULL, "uncommitted and aborted records too"},
+        {"all", 0, OPTION_FLAG, &p->all, NULL,
+         "aborted, control and undecided records too, marked"},
         {"follow", 0, OPTION_FLAG, &p->follow, NULL, "go on at the end"},
         {"group", 0, OPTION_TEXT, &p->group, "G", "start at the group's committed offsets"},
     };
@@ -416,6 +474,7 @@ int cmd_consume(struct cli *c, int argc, char **argv)
     if (c->world)
         env_uv_node_stop(&c->uv, &c->node);
     fetcher_free(p->fetcher);
+    fetcher_free(p->undecided);
     if (p->entries)
         arena_deinit(&p->positions.arena);
     free(p->entries);

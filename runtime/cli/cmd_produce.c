@@ -90,6 +90,13 @@ static int json_record(struct produce *p, struct slice line, struct producer_rec
         fail(p, EXIT_USAGE, "line %" PRId64 ", %s", p->line + 1, e.text);
         return -1;
     }
+    if (j.marked) {
+        fail(p, EXIT_USAGE,
+             "line %" PRId64 ": an aborted, open or control record cannot be produced; leave out "
+             "--all where it was consumed",
+             p->line + 1);
+        return -1;
+    }
     r->key = j.key;
     r->value = j.value;
     r->headers = j.headers;
@@ -187,8 +194,10 @@ static void looked_up(struct topic_lookup *l, int res, const struct client_topic
     struct produce *p = l->user;
 
     if (res) {
+        char text[400];
+        snprintf(text, sizeof text, "topic %s: %s", p->topic, err_text(res));
         if (!p->done)
-            cli_fail_res(p->c, res, err_text(res));
+            cli_fail_res(p->c, res, text);
         p->done = true;
         return;
     }

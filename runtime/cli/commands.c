@@ -1,5 +1,6 @@
 /* runtime/cli/commands.c - the table of commands and what --help says of each. */
 #include "runtime/cli/cli.h"
+#include <stdlib.h>
 
 const struct command commands[] = {
     {"run", "run a job: worker process(es), with an embedded broker unless --brokers is given",
@@ -73,6 +74,17 @@ const struct command *command_find(const char *name)
 
 int cmd_version(struct cli *c, int argc, char **argv)
 {
-    printf("once %s\n", ONCE_VERSION);
-    return EXIT_OK;
+    const char **rest = calloc((size_t)argc + 1, sizeof *rest);
+    int n;
+
+    if (!rest)
+        return cli_fail(c, EXIT_JOB, "out of memory");
+    if (!cli_parse(c, command_find("version"), NULL, 0, argc, argv, rest, &n)) {
+        if (n)
+            cli_fail(c, EXIT_USAGE, "unexpected word '%s'", rest[0]);
+        else
+            printf("once %s\n", ONCE_VERSION);
+    }
+    free(rest);
+    return c->exit_code;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 enum { TXN_LINES = 20000, TXN_BYTES = 4 << 20, RETRY_MS = 100, RETRIES_MAX = 300 };
+enum { TXN_MS = 100, TXN_TIMEOUT_MS = 10000 }; /* commit after; the broker aborts after */
 
 struct feed {
     struct cli *c;
@@ -30,7 +31,11 @@ struct feed {
     uint64_t bytes;
     bool ending, at_end, finished;
     int retries;
-    struct env_timer retry;
+    struct env_timer retry, commit;
+    uint64_t txn_at; /* when the last transaction began */
+    bool probing;    /* it failed: is it still ours to abort? */
+    char failed[1200];
+    const char *what;
 };
 
 static void begin(struct feed *f);
@@ -46,20 +51,19 @@ static void finish(struct feed *f, int code, const char *fmt, ...)
         return;
     f->finished = true;
     env_timer_stop(&f->c->node.env, &f->retry);
+    env_timer_stop(&f->c->node.env, &f->commit);
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
     f->o.done(f->o.user, code, text);
 }
 
-/* Nothing is known but the position: from there again. */
-static void start_over(struct feed *f, const char *what, int res, const struct err *e)
+static void go_back(struct feed *f, const char *what, const char *why, int res)
 {
-    const char *why = e && e->text[0] ? e->text : err_text(res);
+    bool late = f->c->node.env.now - f->txn_at >= ENV_MS(TXN_TIMEOUT_MS);
 
-    if (f->finished)
-        return;
-    if (res == -ERR_FENCED) {
+    if (res == -ERR_FENCED &&
+        !late) { /* else it may be the broker, which ended what took too long */
         finish(f, EXIT_REFUSED, "--in %s: another feeder of this topic has taken over", f->o.topic);
         return;
     }
@@ -75,6 +79,33 @@ static void start_over(struct feed *f, const char *what, int res, const struct e
     env_warn(&f->c->node.env, "--in %s: %s: %s; going on from the committed position", f->o.topic,
              what, why);
     env_timer_set(&f->c->node.env, &f->retry, f->c->node.env.now + ENV_MS(RETRY_MS));
+}
+
+static void probed(void *user, int res, const struct err *e)
+{
+    struct feed *f = user;
+
+    f->probing = false;
+    if (!f->finished)
+        go_back(f, f->what, f->failed, res == -ERR_FENCED ? res : -ERR_ABORTABLE);
+}
+
+/* Nothing is known but the position: from there again. A new producer id would fence whoever fenced us, so
+ * what failed is aborted first, which tells. */
+static void start_over(struct feed *f, const char *what, int res, const struct err *e)
+{
+    if (f->finished || f->probing)
+        return;
+    snprintf(f->failed, sizeof f->failed, "%s", e && e->text[0] ? e->text : err_text(res));
+    f->ending = true; /* no line goes into what is left of the transaction */
+    env_timer_stop(&f->c->node.env, &f->commit);
+    if (res == -ERR_ABORTABLE && producer_in_txn(f->producer)) {
+        f->probing = true;
+        f->what = what;
+        producer_end(f->producer, false, probed, f);
+        return;
+    }
+    go_back(f, what, f->failed, res);
 }
 
 /* ---- transactions ---- */
@@ -141,10 +172,20 @@ static void end_txn(struct feed *f)
     if (f->ending || f->finished)
         return;
     f->ending = true;
+    env_timer_stop(&f->c->node.env, &f->commit);
     if (!f->in_txn)
         next_txn(f);
     else
         producer_flush(f->producer, flushed, f);
+}
+
+/* Who gives lines slowly sees them processed all the same. */
+static void commit_due(struct env_timer *t)
+{
+    struct feed *f = list_entry(t, struct feed, commit);
+
+    if (f->in_txn)
+        end_txn(f);
 }
 
 static void split(const struct feed *f, struct slice line, struct slice *key, struct slice *value)
@@ -181,7 +222,11 @@ static int take_line(void *user, struct slice line)
     r.partition = r.key.p ? (int32_t)((murmur2(r.key) & 0x7fffffff) % (uint32_t)f->n_partitions)
                           : (int32_t)(f->line % f->n_partitions);
     r.timestamp = env_wall_ms(&f->c->node.env);
-    rc = producer_in_txn(f->producer) ? 0 : producer_begin(f->producer);
+    rc = 0;
+    if (!producer_in_txn(f->producer)) {
+        rc = producer_begin(f->producer);
+        f->txn_at = f->c->node.env.now;
+    }
     if (!rc)
         rc = producer_send(f->producer, &r);
     if (rc == -ERR_TOO_BIG) {
@@ -195,7 +240,8 @@ static int take_line(void *user, struct slice line)
         return 1;
     }
     f->line++;
-    f->in_txn++;
+    if (f->in_txn++ == 0)
+        env_timer_set(&f->c->node.env, &f->commit, f->c->node.env.now + ENV_MS(TXN_MS));
     f->bytes += line.n;
     if (f->in_txn >= TXN_LINES || f->bytes >= TXN_BYTES)
         end_txn(f);
@@ -420,7 +466,7 @@ int feed_open(struct feed **out, struct cli *c, struct client *client, const str
               struct err *e)
 {
     struct feed *f = calloc(1, sizeof *f);
-    struct producer_options po = {.room = room};
+    struct producer_options po = {.room = room, .transaction_timeout_ms = TXN_TIMEOUT_MS};
     int rc;
 
     if (!f)
@@ -429,6 +475,7 @@ int feed_open(struct feed **out, struct cli *c, struct client *client, const str
     f->client = client;
     f->o = *o;
     f->retry.fire = retry;
+    f->commit.fire = commit_due;
     if (strcmp(o->path, "-") == 0) {
         strcpy(f->path, "-");
         f->o.again = true;

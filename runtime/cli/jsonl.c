@@ -6,7 +6,7 @@
 
 enum { DEPTH_MAX = 64, HEADERS_BYTES_MAX = 16 << 20 };
 
-int jsonl_write(struct buf *out, const struct fetched *r, bool invisible, const char *mark)
+int jsonl_write(struct buf *out, const struct fetched *r, const char *mark)
 {
     struct record rec = {.headers = r->headers, .n_headers = r->n_headers};
     struct header_iter it;
@@ -31,8 +31,8 @@ int jsonl_write(struct buf *out, const struct fetched *r, bool invisible, const 
         first = false;
     }
     buf_put_u8(out, ']');
-    if (invisible)
-        buf_printf(out, ",\"%s\":true", mark);
+    if (mark)
+        buf_printf(out, ",%s", mark);
     return buf_put(out, "}\n", 2);
 }
 
@@ -373,6 +373,8 @@ static int record_field(struct reader *r, struct jsonl_record *rec)
         return number(r, &rec->time);
     if (slice_eq_str(name, "headers"))
         return headers(r, rec);
+    rec->marked |= slice_eq_str(name, "aborted") || slice_eq_str(name, "control") ||
+                   slice_eq_str(name, "open");
     if (!slice_eq_str(name, "partition"))
         return skip(r);
     if (number(r, &rec->partition))

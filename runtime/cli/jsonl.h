@@ -12,8 +12,10 @@ struct jsonl_record {
     struct slice key, value; /* null allowed; in the arena */
     struct slice headers;    /* raw, as in a batch */
     int32_t n_headers;
+    bool marked; /* aborted, control or open: not a record of the topic */
 };
-int jsonl_write(struct buf *out, const struct fetched *r, bool invisible, const char *mark);
+/* mark: one more field ("\"aborted\":true"), or NULL. */
+int jsonl_write(struct buf *out, const struct fetched *r, const char *mark);
 /* 0, or -ERR_INVALID with a text that says what is wrong at which column. Unknown fields are
  * ignored. */
 int jsonl_read(struct slice line, struct jsonl_record *r, struct arena *a, struct err *e);

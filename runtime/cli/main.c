@@ -1,6 +1,8 @@
 /* runtime/cli/main.c - `once`: finds the command and runs it. */
 #include "runtime/cli/cli.h"
+#include <fcntl.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static void print_commands(FILE *to)
 {
@@ -76,17 +78,12 @@ static const struct command *find(int argc, char **argv, int *words)
     return command_find(argv[1]);
 }
 
-int main(int argc, char **argv)
+static int run_command(int argc, char **argv)
 {
     const struct command *cmd;
     struct cli *c;
     int words, code;
 
-    if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
-        strcmp(argv[1], "help") == 0) {
-        print_commands(argc < 2 ? stderr : stdout);
-        return argc < 2 ? EXIT_USAGE : EXIT_OK;
-    }
     cmd = find(argc, argv, &words);
     if (!cmd && strcmp(argv[1], "--version") == 0)
         cmd = command_find("version");
@@ -106,4 +103,40 @@ int main(int argc, char **argv)
         code = EXIT_JOB;
     }
     return code;
+}
+
+/* A file must not get the number of a standard stream that was closed. */
+static void fill_standard_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) == -1 && open("/dev/null", O_RDWR) == -1)
+            return;
+}
+
+/* `once help run`, `once help topic create`: as `once run --help`. */
+static int help(int argc, char **argv)
+{
+    static char option[] = "--help";
+    char *words[5] = {argv[0]};
+    int n = 1;
+
+    while (n < argc - 1 && n < 3) {
+        words[n] = argv[n + 1];
+        n++;
+    }
+    words[n++] = option;
+    return run_command(n, words);
+}
+
+int main(int argc, char **argv)
+{
+    fill_standard_streams();
+    if (argc > 2 && strcmp(argv[1], "help") == 0)
+        return help(argc, argv);
+    if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+        strcmp(argv[1], "help") == 0) {
+        print_commands(argc < 2 ? stderr : stdout);
+        return argc < 2 ? EXIT_USAGE : EXIT_OK;
+    }
+    return run_command(argc, argv);
 }

@@ -244,6 +244,10 @@ static int open_batch(struct fetcher *f, struct fpart *p)
     rc = k->opened ? 0 : judge_batch(f, k, &b, batch);
     if (rc < 0)
         return rc;
+    if (!k->opened)
+        k->mark = !rc ? FETCHED_FOR_USERS : batch_is_control(&b) ? FETCHED_CONTROL : FETCHED_ABORTED;
+    if (f->opt.everything)
+        rc = 0;
     if (rc || batch_next_offset(&b) <= p->position) {
         pass_batch(p, &b);
         return 0;
@@ -275,7 +279,9 @@ static int next_record(struct fetcher *f, struct fetched *out)
                                 .value = r.value,
                                 .headers = r.headers,
                                 .n_headers = r.n_headers,
-                                .user = p->user};
+                                .user = p->user,
+                                .transactional = batch_is_transactional(&b),
+                                .mark = list_entry(p->chunks.next, struct chunk, link)->mark};
         p->position = r.offset + 1;
         return 1;
     }

@@ -10,6 +10,7 @@
 struct fetcher;
 struct fetcher_options {
     bool read_committed;
+    bool everything;              /* aborted and control records are handed out too, marked */
     uint32_t max_wait_ms;         /* 500 when 0 */
     uint32_t min_bytes;           /* 1 when 0 */
     uint32_t max_bytes;           /* of one answer: 8 MiB when 0 */
@@ -19,6 +20,7 @@ struct fetcher_options {
     void (*ready)(
         void *user); /* records wait to be polled, or a position moved, or an error waits */
 };
+enum fetched_mark { FETCHED_FOR_USERS, FETCHED_ABORTED, FETCHED_CONTROL };
 struct fetched {
     struct slice topic;
     int32_t partition;
@@ -29,6 +31,8 @@ struct fetched {
                            * struct header_iter it = {f.headers, f.n_headers} */
     int32_t n_headers;
     void *user; /* the partition's, as given at add */
+    bool transactional;
+    enum fetched_mark mark; /* not for users: of `everything` alone */
 };
 
 int fetcher_open(struct fetcher **f, struct client *c, const struct fetcher_options *o);

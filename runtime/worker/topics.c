@@ -257,7 +257,7 @@ static void looked_up(struct topic_lookup *l, int res, const struct client_topic
 static void look_up(struct job_topic *t)
 {
     t->lookup =
-        (struct topic_lookup){.name = t->name, .timeout_ms = 60000, .done = looked_up, .user = t};
+        (struct topic_lookup){.name = t->name, .timeout_ms = 30000, .done = looked_up, .user = t};
     client_topic_lookup(t->worker->client, &t->lookup);
 }
 

@@ -21,7 +21,7 @@ static void write_and_read(const struct jsonl_record *r)
 
     buf_init(&b, 64 << 20);
     arena_init(&a, 256 << 20);
-    CHECK(jsonl_write(&b, &f, false, NULL) == 0);
+    CHECK(jsonl_write(&b, &f, NULL) == 0);
     CHECK(b.p[b.n - 1] == '\n');
     CHECK(memchr(b.p, '\n', b.n - 1) == NULL);
     CHECK(jsonl_read(slice_of(b.p, b.n - 1), &again, &a, &e) == 0);
