@@ -1,8 +1,8 @@
 /* runtime/cli/lines.c - reads of some size in libuv's pool, cut into lines.
  *
- * A read belongs to a struct of its own, which outlives the lines when they are closed meanwhile. In
- * the pool the file is polled for a moment before it is read, so that what never comes (a silent
- * pipe or terminal) neither keeps a thread for good nor the process from ending. */
+ * A read belongs to a struct of its own, which outlives the lines when they are closed meanwhile.
+ * In the pool the file is polled for a moment before it is read, so that what never comes (a
+ * silent pipe or terminal) neither keeps a thread for good nor the process from ending. */
 #include "runtime/cli/lines.h"
 #include <errno.h>
 #include <fcntl.h>
