@@ -2,8 +2,8 @@
  *
  * What arena_alloc gives is zeroed, aligned to 16 and valid until arena_reset or arena_deinit. The
  * limit bounds what a hostile message can make us allocate. A reset keeps one chunk: the newest,
- * which is the largest, or the first smaller one where that is over 64 KiB; so a steady load of small
- * requests allocates nothing. */
+ * which is the largest, or the first smaller one where that is over 64 KiB; so a steady load of
+ * small requests allocates nothing. */
 #ifndef ONCE_BASE_ARENA_H
 #define ONCE_BASE_ARENA_H
 #include "base/slice.h"

@@ -44,7 +44,7 @@ int mutation_by_name(const char *name);
 const char *mutation_name(int m);
 
 #ifdef ONCE_TEST_BUILD
-#define DCHECK(c) CHECK(c)
+#define DCHECK(c)          CHECK(c)
 #define MUTATED(set, name) (((set) >> MUT_##name) & 1)
 /* The marks hit so far in this process; test builds alone keep them. */
 void reached(const char *mark);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+/* clang-format off */
 static const char *const names[] = {
     "ERR_NONE",
 #define ERR_NAME(name, text) "ERR_" #name,
@@ -16,6 +17,7 @@ static const char *const texts[] = {
     ERR_MAP(ERR_TEXT)
 #undef ERR_TEXT
 };
+/* clang-format on */
 
 const char *err_name(int code)
 {

@@ -9,10 +9,13 @@ struct list {
     struct list *prev, *next;
 };
 
+/* clang-format off */
 #define list_entry(node, type, member) ((type *)((char *)(node) - offsetof(type, member)))
-#define LIST_EACH(it, head)            for (struct list *it = (head)->next; it != (head); it = it->next)
-#define LIST_EACH_SAFE(it, tmp, head)                                                              \
+#define LIST_EACH(it, head) \
+    for (struct list *it = (head)->next; it != (head); it = it->next)
+#define LIST_EACH_SAFE(it, tmp, head) \
     for (struct list *it = (head)->next, *tmp = it->next; it != (head); it = tmp, tmp = it->next)
+/* clang-format on */
 
 static inline void list_init(struct list *l)
 {

@@ -26,9 +26,11 @@ int map_put(struct map *m, struct slice key, void *value);
 void *map_del(struct map *m, struct slice key);
 /* The next entry at or after *it, which moves on; NULL at the end. */
 struct map_entry *map_next(const struct map *m, uint32_t *it);
+/* clang-format off */
 #define MAP_EACH(e, m)                                                                             \
     for (uint32_t e##_it = 0, e##_1 = 1; e##_1; e##_1 = 0)                                         \
         for (struct map_entry *e; (e = map_next((m), &e##_it)) != NULL;)
+/* clang-format on */
 
 struct idmap {
     struct map m;

@@ -32,21 +32,21 @@ struct broker_options {
 
 /* ---- partitions and topics ---- */
 struct topic {
-    struct slice name;  /* owned */
+    struct slice name; /* owned */
     struct uuid id;
     struct partition **partitions;
     int32_t n_partitions;
-    struct conf config; /* as given, by Kafka's names */
+    struct conf config;             /* as given, by Kafka's names */
     struct topic_settings settings; /* what follows from it */
-    uint64_t lsn;       /* of its creation: an answer that shows it waits for this */
-    bool internal;      /* __consumer_offsets, __transaction_state: clients may not produce */
+    uint64_t lsn;                   /* of its creation: an answer that shows it waits for this */
+    bool internal; /* __consumer_offsets, __transaction_state: clients may not produce */
 };
 struct partition {
     struct topic *topic;
     int32_t index;
     struct log *log;
-    void *plug;         /* the extension's */
-    struct list waits;  /* parked fetches: woken when high watermark or stable offset moves */
+    void *plug;        /* the extension's */
+    struct list waits; /* parked fetches: woken when high watermark or stable offset moves */
 };
 
 struct topic *broker_topic(struct broker *b, struct slice name);
@@ -101,8 +101,9 @@ uint64_t broker_metadata_lsn(const struct broker *b);
 bool broker_auto_create(const struct broker *b);
 /* Room to decompress batches in, and the codecs' contexts; for use within one call. */
 struct buf *broker_scratch(struct broker *b, struct compress **c);
-/* Bytes that a handler holds for a reply it has not composed: *held becomes n. Returns what one reply
- * may hold now, so that readers who do not read cannot make all of them together too large. */
+/* Bytes that a handler holds for a reply it has not composed: *held becomes n. Returns what one
+ * reply may hold now, so that readers who do not read cannot make all of them together too
+ * large. */
 size_t broker_hold(struct broker *b, size_t *held, size_t n);
 /* Each id once in the life of the directory: taken from blocks of 1000 that are metadata
  * records. */
@@ -120,14 +121,14 @@ void broker_advertised(const struct broker *b, struct slice *host, int32_t *port
 struct request {
     struct broker *broker;
     struct conn *conn;
-    struct block *frame;    /* holds the bytes; handlers that keep a slice take a reference */
+    struct block *frame; /* holds the bytes; handlers that keep a slice take a reference */
     struct request_header header;
     int16_t key, version;
-    struct wire_in in;      /* at the body; in.arena lives until the reply is sent */
+    struct wire_in in; /* at the body; in.arena lives until the reply is sent */
     struct slice client_id, client_host;
-    struct list link;       /* in the connection, in order of arrival */
-    struct buf out;         /* the reply frame being written, header included */
-    uint64_t lsn;           /* not sent before this is durable */
+    struct list link; /* in the connection, in order of arrival */
+    struct buf out;   /* the reply frame being written, header included */
+    uint64_t lsn;     /* not sent before this is durable */
     bool ready;
     /* When the connection goes away first: the handler forgets the request (it must not touch it
      * later). */
@@ -136,7 +137,7 @@ struct request {
     struct env_timer timer; /* the handler's, for deadlines; stopped when the request ends */
     struct slice tail[LOG_READ_SLICES * 4]; /* zero-copy parts behind out, in pieces (Fetch) */
     struct block *tail_blocks[LOG_READ_SLICES * 4];
-    uint32_t tail_at[LOG_READ_SLICES * 4];  /* position in out before which each goes */
+    uint32_t tail_at[LOG_READ_SLICES * 4]; /* position in out before which each goes */
     int n_tail;
 };
 /* A handler decodes rq->in, acts, and calls one of the reply functions now or later. Returns 0,

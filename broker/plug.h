@@ -25,8 +25,8 @@ struct plug_request {
     struct slice transactional_id; /* null: none given */
 };
 struct plug_answer {
-    enum kafka_error error;   /* PLUG_REFUSE */
-    int64_t base_offset;      /* PLUG_DUPLICATE: of the original */
+    enum kafka_error error; /* PLUG_REFUSE */
+    int64_t base_offset;    /* PLUG_DUPLICATE: of the original */
     int64_t timestamp;
 };
 
@@ -50,7 +50,8 @@ struct plug {
     int64_t (*stable)(void *self, struct partition *p);
     /* Aborted transactions that overlap [from, upper): each(user, producer id, first offset). */
     void (*aborted)(void *self, struct partition *p, int64_t from, int64_t upper,
-                    void (*each)(void *user, int64_t producer_id, int64_t first_offset), void *user);
+                    void (*each)(void *user, int64_t producer_id, int64_t first_offset),
+                    void *user);
     /* After recovery, before the broker serves: replays logs of its own, rolls forward what was
      * decided. */
     int (*start)(void *self, struct err *e);

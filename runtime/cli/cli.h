@@ -43,7 +43,7 @@ struct cli {
     const char *color, *config;
     bool quiet, verbose, help, yes, dry_run;
     int64_t timeout_s;
-    uint32_t answer_ms; /* patience with the cluster without --timeout; 5 s when 0 */
+    uint32_t answer_ms;   /* patience with the cluster without --timeout; 5 s when 0 */
     struct text_list set; /* -X */
     struct conf conf;     /* the config file, then -X */
     /* the world; opened by cli_world */
@@ -73,7 +73,8 @@ int cli_parse(struct cli *c, const struct command *cmd, const struct cli_option 
               int n_options, int argc, char **argv, const char **rest, int *n_rest);
 /* "once COMMAND: message" on stderr; returns code, so that `return cli_fail(...)` reads well. */
 int cli_fail(struct cli *c, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-/* The same for what a client answered: text, and for a cluster that was not reached, which one and what to do. */
+/* The same for what a client answered: text, and for a cluster that was not reached, which one and
+ * what to do. */
 int cli_fail_res(struct cli *c, int res, const char *text);
 /* The exit code for an ERR_ code of a client or a file. */
 int cli_code(int res);

@@ -90,8 +90,8 @@ static void probed(void *user, int res, const struct err *e)
         go_back(f, f->what, f->failed, res == -ERR_FENCED ? res : -ERR_ABORTABLE);
 }
 
-/* Nothing is known but the position: from there again. A new producer id would fence whoever fenced us, so
- * what failed is aborted first, which tells. */
+/* Nothing is known but the position: from there again. A new producer id would fence whoever fenced
+ * us, so what failed is aborted first, which tells. */
 static void start_over(struct feed *f, const char *what, int res, const struct err *e)
 {
     if (f->finished || f->probing)

@@ -245,7 +245,9 @@ static int open_batch(struct fetcher *f, struct fpart *p)
     if (rc < 0)
         return rc;
     if (!k->opened)
-        k->mark = !rc ? FETCHED_FOR_USERS : batch_is_control(&b) ? FETCHED_CONTROL : FETCHED_ABORTED;
+        k->mark = !rc                    ? FETCHED_FOR_USERS
+                  : batch_is_control(&b) ? FETCHED_CONTROL
+                                         : FETCHED_ABORTED;
     if (f->opt.everything)
         rc = 0;
     if (rc || batch_next_offset(&b) <= p->position) {

@@ -10,8 +10,8 @@
 struct chunk {
     struct list link; /* fpart.chunks or fetcher.free_chunks */
     struct block *block;
-    struct slice rest; /* whole batches, from the next one on */
-    bool opened;       /* the first batch of rest was judged already: it is handed out */
+    struct slice rest;      /* whole batches, from the next one on */
+    bool opened;            /* the first batch of rest was judged already: it is handed out */
     enum fetched_mark mark; /* of it */
     struct aborted_filter aborted;
 };

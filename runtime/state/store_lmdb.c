@@ -1,9 +1,9 @@
 /* runtime/state/store_lmdb.c - the stores of a task in one LMDB environment.
  *
- * A table is a named database, meta is the record "meta" of the database "meta". One read transaction is
- * kept for the loop and renewed after each commit; commits and syncs run in the pool, one at a time.
- * Flags: NOSYNC without WRITEMAP (a full disk is an error then and no SIGBUS), NOTLS (readers belong to the
- * store, not to a thread), NORDAHEAD.
+ * A table is a named database, meta is the record "meta" of the database "meta". One read
+ * transaction is kept for the loop and renewed after each commit; commits and syncs run in the
+ * pool, one at a time. Flags: NOSYNC without WRITEMAP (a full disk is an error then and no SIGBUS),
+ * NOTLS (readers belong to the store, not to a thread), NORDAHEAD.
  *
  * A commit that asks for sync is made without NOSYNC: LMDB then has every page on disk, those of
  * earlier commits too, before it writes the one that makes them count. Synced afterwards instead, a

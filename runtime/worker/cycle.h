@@ -39,8 +39,9 @@ enum cycle_event_kind {
     CYCLE_EV_REVOKE,   /* a rebalance began */
     CYCLE_EV_ASSIGNED, /* it is over */
     CYCLE_EV_LOST,     /* membership is gone */
-    CYCLE_EV_FAILED, /* a task, a store or the producer cannot go on: back to what is committed; res */
-    CYCLE_EV_STOP    /* finish, commit, stop */
+    /* a task, a store or the producer cannot go on: back to what is committed; res */
+    CYCLE_EV_FAILED,
+    CYCLE_EV_STOP /* finish, commit, stop */
 };
 struct cycle_event {
     enum cycle_event_kind kind;
@@ -81,8 +82,8 @@ struct cycle {
     uint64_t interval_ns;
     uint64_t foreign_min_ns; /* doubled when the cluster says "concurrent transactions" */
     bool drained, storing, revoking, stopping, lost, failed, unassigned;
-    bool fenced; /* failed because the producer is of no use: a new producer id first */
-    bool polled; /* at most once: waits for offsets */
+    bool fenced;  /* failed because the producer is of no use: a new producer id first */
+    bool polled;  /* at most once: waits for offsets */
     bool holding; /* and then: they are processed before all else */
 };
 

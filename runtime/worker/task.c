@@ -271,7 +271,8 @@ static void stored(struct store_commit *c, int res)
 
 /* An epoch not below the one in which the changelog's last record was written, and as of now: who
  * cuts the changelog below its position later does so in a higher one. On our own broker all
- * partitions are of one epoch, and the inputs' is the freshest, since somebody always waits there. */
+ * partitions are of one epoch, and the inputs' is the freshest, since somebody always waits
+ * there. */
 static int32_t changelog_epoch(const struct task *t, int i)
 {
     struct client *c = t->worker->client;

@@ -124,8 +124,9 @@ void pump_init(struct worker *w);
 void pump_run(struct worker *w);
 /* The topic that the current record waits for is there. */
 void pump_again(struct worker *w);
-/* Passes on what the current record has written, if it has: 0, or as producer_send. Its store writes are
- * in the overlays already, so a flush must not go without its outputs and its position. */
+/* Passes on what the current record has written, if it has: 0, or as producer_send. Its store
+ * writes are in the overlays already, so a flush must not go without its outputs and its
+ * position. */
 int pump_finish(struct worker *w);
 /* What is current or polled of t (NULL: of any task) is forgotten. */
 void pump_forget(struct worker *w, struct task *t);

@@ -38,7 +38,11 @@ pom() {
 END
     for d in org.apache.kafka:kafka_2.13:"$1" org.apache.kafka:kafka-tools:"$1" \
         org.apache.kafka:kafka-streams:"$1" org.slf4j:slf4j-simple:1.7.36; do
-        echo "$d" | sed 's|\(.*\):\(.*\):\(.*\)|<dependency><groupId>\1</groupId><artifactId>\2</artifactId><version>\3</version></dependency>|'
+        IFS=: read -r group artifact v <<END
+$d
+END
+        echo "<dependency><groupId>$group</groupId><artifactId>$artifact</artifactId>"
+        echo "<version>$v</version></dependency>"
     done
     echo '</dependencies></project>'
 }

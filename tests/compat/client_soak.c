@@ -1,6 +1,6 @@
 /* tests/compat/client_soak.c - writes RECORDS numbers exactly once to the broker at HOST:PORT, in
- * transactions that also commit how far it came, while somebody kills and restarts that broker; then
- * reads them back. Prints "ok soak ..." or "not ok soak: why". */
+ * transactions that also commit how far it came, while somebody kills and restarts that broker;
+ * then reads them back. Prints "ok soak ..." or "not ok soak: why". */
 #include "base/env_uv.h"
 #include "runtime/client/admin.h"
 #include "runtime/client/fetcher.h"

@@ -27,7 +27,8 @@ dump() { # LIST-FILE [OPTION...]: the tool's output in $dir/out
     TOOL_HEAP=-Xmx512m sh "$here/apache_kafka.sh" tool "$version" $class "$@" --files "$files" >"$dir/out" 2>&1
 }
 
-complaint='mismatch|Mismatch|out of order|Non-consecutive|isvalid: false|invalid bytes|Exception|Error|error|WARN|corrupt|Could not|not supported|Unknown'
+complaint='mismatch|Mismatch|out of order|Non-consecutive|isvalid: false|invalid bytes|Exception|Error|error|WARN'
+complaint="$complaint|corrupt|Could not|not supported|Unknown"
 
 quiet() { # NAME LEAST PATTERN: no complaint, and at least so many lines of that pattern
     n=$(grep -cE "$3" "$dir/out")
@@ -67,7 +68,8 @@ set +f
 # a byte in the middle of the largest segment
 largest=$(find "$data" -name '*.log' -size -1024k -printf '%s %p\n' | sort -n | tail -n 1 | cut -d' ' -f2-)
 cp "$largest" "$dir/00000000000000000000.log"
-printf '\377' | dd of="$dir/00000000000000000000.log" bs=1 seek=$(($(stat -c %s "$largest") / 2)) conv=notrunc 2>/dev/null
+middle=$(($(stat -c %s "$largest") / 2))
+printf '\377' | dd of="$dir/00000000000000000000.log" bs=1 seek=$middle conv=notrunc 2>/dev/null
 echo "$dir/00000000000000000000.log" >"$dir/list"
 if dump "$dir/list" --deep-iteration && ! grep -qE "$complaint" "$dir/out"; then
     no "dump: a flipped byte goes unnoticed"

@@ -1,5 +1,5 @@
-/* tests/fuzz/fuzz_jsonl.c - a line for `once produce --format jsonl`: what can be read is, once written as
- * `once consume` does, read as the same record. */
+/* tests/fuzz/fuzz_jsonl.c - a line for `once produce --format jsonl`: what can be read is, once
+ * written as `once consume` does, read as the same record. */
 #include "base/check.h"
 #include "runtime/cli/jsonl.h"
 #include <stdlib.h>

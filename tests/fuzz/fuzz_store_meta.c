@@ -1,5 +1,5 @@
-/* tests/fuzz/fuzz_store_meta.c - a store's meta: what decodes encodes to the same bytes. The checksum is made
- * to fit first, since it would keep nearly everything out. */
+/* tests/fuzz/fuzz_store_meta.c - a store's meta: what decodes encodes to the same bytes. The
+ * checksum is made to fit first, since it would keep nearly everything out. */
 #include "base/check.h"
 #include "runtime/state/store.h"
 #include <stdlib.h>

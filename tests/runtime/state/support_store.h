@@ -1,5 +1,5 @@
-/* tests/runtime/state/support_store.h - a node of the real world with a driver of stores, LMDB's in a
- * directory of its own or the one in memory: what holds on one holds on the other. */
+/* tests/runtime/state/support_store.h - a node of the real world with a driver of stores, LMDB's in
+ * a directory of its own or the one in memory: what holds on one holds on the other. */
 #ifndef ONCE_TESTS_RUNTIME_STATE_SUPPORT_STORE_H
 #define ONCE_TESTS_RUNTIME_STATE_SUPPORT_STORE_H
 #include <stdarg.h>

@@ -1,4 +1,5 @@
-/* tests/runtime/state/test_meta.c - the bytes of a store's meta: there and back, and every damage seen. */
+/* tests/runtime/state/test_meta.c - the bytes of a store's meta: there and back, and every damage
+ * seen. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -589,7 +589,7 @@ int main(void)
         BOTH(ranges_have_bounds_and_directions),
         BOTH(long_bounds_are_only_bounds),
         BOTH(a_range_is_as_of_its_start),
-        BOTH(a_read_during_a_commit_sees_none_of_it_or_all),
+        LMDB_ONLY(a_read_during_a_commit_sees_none_of_it_or_all),
         BOTH(a_commit_on_another_number_is_refused_whole),
         BOTH(bulk_appends_in_order_and_drops_tombstones),
         BOTH(what_is_discarded_is_gone),

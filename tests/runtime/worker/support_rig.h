@@ -1,4 +1,5 @@
-/* tests/runtime/worker/support_rig.h - a broker and workers in one simulated world, driven by a test.
+/* tests/runtime/worker/support_rig.h - a broker and workers in one simulated world, driven by a
+ * test.
  *
  *     rig_open(&r, &(struct rig_options){.lua = "..."});
  *     rig_put(&r, "in", 0, "key", "value"); ...        acknowledged when it returns
@@ -6,8 +7,9 @@
  *     rig_read(&r, "out");                              what a committed reader sees, in r.got
  *     rig_close(&r);
  *
- * Faults are asked for beforehand: a crash at a named step, a lost reply. What went down comes back 100 ms later
- * unless it is held. The log of all nodes is kept as text, to be searched by rig_logged. */
+ * Faults are asked for beforehand: a crash at a named step, a lost reply. What went down comes back
+ * 100 ms later unless it is held. The log of all nodes is kept as text, to be searched by
+ * rig_logged. */
 #ifndef ONCE_TESTS_RUNTIME_WORKER_SUPPORT_RIG_H
 #define ONCE_TESTS_RUNTIME_WORKER_SUPPORT_RIG_H
 #include <stdarg.h>
@@ -91,7 +93,8 @@ const char *rig_text(struct rig *r, const char *topic);
 /* Every key's values count 1, 2, 3 ... without gap or repeat; the sum of their lasts. */
 int rig_exact_counts(struct rig *r, const char *topic);
 int64_t rig_end(struct rig *r, const char *topic, int32_t partition, bool stable);
-/* The group's committed offset, -1 none; its metadata goes to *meta (64 bytes) if that is not NULL. */
+/* The group's committed offset, -1 none; its metadata goes to *meta (64 bytes) if that is not
+ * NULL. */
 int64_t rig_committed(struct rig *r, const char *group, const char *topic, int32_t partition,
                       char *meta);
 /* The job's sources are processed and committed up to their ends, # topics too. */

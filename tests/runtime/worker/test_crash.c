@@ -1,5 +1,5 @@
-/* tests/runtime/worker/test_crash.c - a worker that dies, is stopped or hears no answer at each step of its
- * commit cycle: in the end every record counts once. */
+/* tests/runtime/worker/test_crash.c - a worker that dies, is stopped or hears no answer at each
+ * step of its commit cycle: in the end every record counts once. */
 #include "base/wire/messages.h"
 #include "jobs.h"
 #include "support_rig.h"
@@ -118,8 +118,8 @@ static void a_crash_of_the_broker_counts_once(void **state)
     }
 }
 
-/* Stopped past its session while its transaction is still good, its tasks with another: what it had done is
- * not committed when it wakes (EO-38), not under its new membership either (EO-60). */
+/* Stopped past its session while its transaction is still good, its tasks with another: what it had
+ * done is not committed when it wakes (EO-38), not under its new membership either (EO-60). */
 static void a_zombie_does_not_commit(void **state)
 {
     static const char *const points[] = {"after_process", "before_flush", "after_flush",
@@ -150,8 +150,8 @@ static void a_zombie_does_not_commit(void **state)
         }
 }
 
-/* A record whose outputs do not fit into the producer's buffer at once, and a commit that comes meanwhile: the
- * store's part of it must not be committed without the rest. */
+/* A record whose outputs do not fit into the producer's buffer at once, and a commit that comes
+ * meanwhile: the store's part of it must not be committed without the rest. */
 static void a_record_larger_than_the_buffer_is_one(void **state)
 {
     static const char lua[] = HEAD

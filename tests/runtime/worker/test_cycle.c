@@ -1,5 +1,5 @@
-/* tests/runtime/worker/test_cycle.c - the commit cycle: tables of events and what they cause, then a random
- * walk whose every effect is judged by a small model of what may be done when. */
+/* tests/runtime/worker/test_cycle.c - the commit cycle: tables of events and what they cause, then
+ * a random walk whose every effect is judged by a small model of what may be done when. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -53,7 +53,8 @@ static int result(const char *name)
                                             : 0;
 }
 
-/* A script: "event[:result][@ms] > EFFECTS; ...". Events without ">" are steps whose effects do not matter. */
+/* A script: "event[:result][@ms] > EFFECTS; ...". Events without ">" are steps whose effects do not
+ * matter. */
 static void play(const struct cycle_options *o, const char *script)
 {
     struct cycle c;

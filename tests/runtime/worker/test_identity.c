@@ -1,4 +1,5 @@
-/* tests/runtime/worker/test_identity.c - who a worker is, in the simulated world and in the real one. */
+/* tests/runtime/worker/test_identity.c - who a worker is, in the simulated world and in the real
+ * one. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

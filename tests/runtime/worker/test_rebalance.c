@@ -1,4 +1,5 @@
-/* tests/runtime/worker/test_rebalance.c - workers that come and go: tasks move, and every record counts once. */
+/* tests/runtime/worker/test_rebalance.c - workers that come and go: tasks move, and every record
+ * counts once. */
 #include "base/rng.h"
 #include "jobs.h"
 #include "support_rig.h"

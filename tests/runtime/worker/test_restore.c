@@ -236,8 +236,8 @@ static void wait_told(void)
     told = false;
 }
 
-/* Somebody's transaction is open on the changelog: the restore's target is the end as it is, decided or not, and
- * what is committed of it belongs to the store (EO-54, EO-55). */
+/* Somebody's transaction is open on the changelog: the restore's target is the end as it is,
+ * decided or not, and what is committed of it belongs to the store (EO-54, EO-55). */
 static void decide(bool commit, const char *store)
 {
     struct producer_options po = {.transactional_id = slice_str("other"),

@@ -1,5 +1,6 @@
 /* tests/runtime/worker/test_trust.c - what a store remembers of its changelog, and what makes it
- * unbelievable: epochs, a changelog cut and grown again, failed syncs, records behind the target. */
+ * unbelievable: epochs, a changelog cut and grown again, failed syncs, records behind the
+ * target. */
 #include "jobs.h"
 #include "runtime/worker/worker_internal.h"
 #include "support_rig.h"

@@ -1,4 +1,5 @@
-/* tests/runtime/worker/test_worker.c - what a job's outputs, failures and topics become, without faults. */
+/* tests/runtime/worker/test_worker.c - what a job's outputs, failures and topics become, without
+ * faults. */
 #include "jobs.h"
 #include "support_rig.h"
 #include <stdio.h>
@@ -210,7 +211,8 @@ static void a_changelog_of_another_count_stops_the_job(void **state)
 
 /* ---- progress without records ---- */
 
-/* Behind the last record only a marker, or an aborted batch: the group is at the end all the same (EO-42). */
+/* Behind the last record only a marker, or an aborted batch: the group is at the end all the same
+ * (EO-42). */
 static bool at_the_end(struct rig *rig)
 {
     return rig_committed(rig, "words", "words-words-repartition", 0, NULL) ==
