@@ -125,7 +125,8 @@ def case_frames(once, folder):
 
 JOBS = {
     "syntax": ("return once.job {\n  name = 'x'\n  from = 'in'\n}\n", 3, [r"syntax\.lua:3:"]),
-    "undeclared": ("local once = require 'once'\nreturn once.job { name = 'x', from = 'in', process = function(ctx, r)\n"
+    "undeclared": ("local once = require 'once'\n"
+                   "return once.job { name = 'x', from = 'in', process = function(ctx, r)\n"
                    "  conter = 1\nend }\n", 3, [r"undeclared\.lua:3:", "conter", "in[", "@0"]),
     "misspelt": ("local once = require 'once'\nreturn once.job { name = 'x', form = 'in', process = function() end }\n",
                  3, ["misspelt", "form", "from"]),

@@ -284,7 +284,8 @@ def random_bytes(rng):
     if kind == 2:
         return bytes(rng.randrange(256) for _ in range(rng.randrange(1, 60)))
     if kind == 3:
-        return "".join(chr(rng.choice([9, 10, 13, 34, 92, 0, 31, 127, 233, 0x4e2d, 0x1f600])) for _ in range(8)).encode()
+        odd = [9, 10, 13, 34, 92, 0, 31, 127, 233, 0x4e2d, 0x1f600]
+        return "".join(chr(rng.choice(odd)) for _ in range(8)).encode()
     return f"text {rng.randrange(1000)}".encode()
 
 
