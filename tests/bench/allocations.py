@@ -114,7 +114,7 @@ def broker(lab, judge):
          lambda n: lab.figures("rdk_produce", b.address, topic, 1, 100, n))
     case("broker, fetch in large batches", 200000, "record",
          lambda n: lab.figures("rdk_consume", b.address, topic, 0, n))
-    case("broker, produce one record a request", 20000, "request",
+    case("broker, produce one record a request", 5000, "request",
          lambda n: lab.figures("latency", b.address, many, 8, "turn", lab.folder, n))
     tail = b.topic(1)
 
@@ -127,14 +127,14 @@ def broker(lab, judge):
         if lab.ended(reader, 60) != 0:
             raise Failed("the reader at the end did not get its records")
     follow.read = 0
-    case("broker, a consumer that follows record by record", 10000, "request", follow)
+    case("broker, a consumer that follows record by record", 3000, "request", follow)
     b.stop()
 
 
 def commits(lab, judge):
     b = OurBroker(lab, "commits", preload=preload(lab))
     c, topic = Counted(lab, b.pid), b.topic(1)
-    n = 2000
+    n = 500
     lab.figures("commit", b.address, topic, lab.folder, n)
     before = settle(c)
     lab.figures("commit", b.address, topic, lab.folder, n)
@@ -168,9 +168,9 @@ def worker(lab, judge):
         judge.verdict(what, c, before, after, books * lines * per_line)
         p.terminate()
         lab.ended(p)
-    case("worker, word count in one step", "tests/bench/count_words.lua", "bench-lines", 32, 1)
-    case("worker, pass through", "tests/bench/pass_through.lua", "bench-lines", 32, 1)
-    case("worker, word count with repartition", "examples/wordcount/wordcount.lua", "lines", 12, 9)
+    case("worker, word count in one step", "tests/bench/count_words.lua", "bench-lines", 16, 1)
+    case("worker, pass through", "tests/bench/pass_through.lua", "bench-lines", 64, 1)
+    case("worker, word count with repartition", "examples/wordcount/wordcount.lua", "lines", 8, 9)
     b.stop()
 
 

@@ -1,7 +1,7 @@
 """The cases of run.py. Each takes the lab and the options and returns rows: a dictionary with `name`, `figures`
 (medians over the rounds, with their units in the key), `ratios`, and where the project promises one `floor`,
 (what, value, at_least or below, bound)."""
-import os, resource, select, shutil, signal, subprocess, tempfile, time
+import os, resource, select, shutil, subprocess, tempfile, time
 
 from lab import ApacheKafka, BOOK, Failed, OurBroker, ROOT, cpu_seconds, in_turn, median, ratio, rounds, say, status
 

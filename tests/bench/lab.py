@@ -4,7 +4,7 @@ Absolute figures do not carry to another machine or hour. So every case is a fun
 sides once, one right after the other; `rounds` calls it several times, in turn forwards and backwards, and
 drops a round in which the time of an fdatasync changed more than twofold. What counts is the median of the
 ratios of the rounds."""
-import os, shutil, signal, socket, statistics, subprocess, sys, tempfile, time
+import os, shutil, socket, statistics, subprocess, sys, tempfile, time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BOOK = os.path.join(ROOT, "examples/wordcount/alice.txt")
@@ -50,8 +50,7 @@ class Lab:
         self.build = os.path.abspath(build)
         self.once = os.path.join(self.build, "once")
         self.folder = tempfile.mkdtemp(prefix="bench-", dir=self.build)
-        self.running, self.names = [], 0
-        self.floor = None
+        self.running, self.closers, self.names = [], [], 0
 
     def has(self, program):
         return os.path.exists(os.path.join(self.build, "bench_" + program))
@@ -84,6 +83,8 @@ class Lab:
         return [float(x) for x in self.call([os.path.join(self.build, "bench_" + program), *map(str, args)]).split()]
 
     def close(self):
+        for stop in self.closers:
+            stop()
         for p in self.running:
             p.kill()
             p.wait()
@@ -162,6 +163,7 @@ class ApacheKafka(OurBroker):
     def __init__(self, lab, version):
         self.lab, self.folder, self.port = lab, lab.path("kafka"), free_port()
         self.script = os.path.join(ROOT, "tests/compat/apache_kafka.sh")
+        self.lab.closers.append(self.stop)
         self.lab.call(["sh", self.script, "start", version, self.folder, str(self.port)], seconds=600)
         self.address = f"127.0.0.1:{self.port}"
 
@@ -175,7 +177,8 @@ class ApacheKafka(OurBroker):
 
 
 def rounds(lab, wanted, measure):
-    """`measure(forwards)` returns {name: figure}; the kept rounds' figures as {name: [...]} and how many were dropped"""
+    """`measure(forwards)` returns {name: figure}; the kept rounds' figures as {name: [...]} and how many
+    were dropped"""
     kept, dropped = {}, 0
     for i in range(3 * wanted):
         before = lab.sync_us()

@@ -4,8 +4,8 @@
 usage: run.py [--build DIR] [--quick] [--rounds N] [--no-kafka] [--json FILE] [CASE ...]
 
 Builds the release preset unless --build names a build that is there. Prints a table and writes the same as JSON
-(BUILD/bench.json). Cases: produce durability latency spread fetch commit worker start memory; all by default. Exit code 1
-only if a floor that the project promises is not reached; which one, the table says."""
+(BUILD/bench.json). Cases: produce durability latency spread fetch commit worker start memory; all by default.
+Exit code 1 only if a floor that the project promises is not reached; which one, the table says."""
 import argparse, json, os, subprocess, sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from cases import CASES
@@ -39,10 +39,10 @@ def build(o):
     if o.build:
         return o.build
     folder = os.path.join(ROOT, "build/release")
-    quiet = {"stdout": subprocess.DEVNULL, "cwd": ROOT, "check": True}
-    if not os.path.exists(os.path.join(folder, "build.ninja")):
-        subprocess.run(["cmake", "--preset", "release"], **quiet)
-    subprocess.run(["cmake", "--build", folder, "--target", "once", "bench"], **quiet)
+    for command in (["cmake", "--preset", "release"], ["cmake", "--build", folder, "--target", "once", "bench"]):
+        r = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=ROOT)
+        if r.returncode != 0:
+            sys.exit(f"{' '.join(command)} failed:\n{r.stdout.decode(errors='replace')[-2000:]}")
     return folder
 
 
