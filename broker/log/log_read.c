@@ -136,6 +136,12 @@ static int take(struct cold_read *c, size_t n)
 static void on_read(struct env_op *op, int64_t res);
 static void on_index(struct index_wait *w);
 
+/* Only cleaning leaves offsets without a record. */
+static bool may_have_gaps(const struct log *l)
+{
+    return l->config.compact;
+}
+
 /* The segment has no more: the one behind it, or the tail. 1: go on there; 0: answered. */
 static int next_segment(struct cold_read *c)
 {
@@ -143,6 +149,8 @@ static int next_segment(struct cold_read *c)
 
     for (int i = 0; i + 1 < l->n_segs; i++)
         if (l->segs[i] == c->s) {
+            if (l->segs[i + 1]->base > c->r->offset && !may_have_gaps(l))
+                return -ERR_CORRUPT; /* the end of this one, or a whole one, was lost */
             if (l->segs[i + 1]->base >= c->r->upper)
                 return 0;
             c->r->offset = l->segs[i + 1]->base; /* nothing lies between */
@@ -158,6 +166,8 @@ static int enter_segment(struct cold_read *c)
     int ret;
 
     c->s = log_segment(c->l, r->offset);
+    if (!c->s && c->l->n_segs && !may_have_gaps(c->l))
+        return -ERR_CORRUPT;
     if (!c->s)
         c->s = c->l->n_segs ? c->l->segs[0] : NULL;
     if (!c->s)

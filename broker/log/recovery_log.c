@@ -111,6 +111,37 @@ static void mark_files(struct log *l, const struct dir_list *files)
 
 /* ---- what the checkpoint says ---- */
 
+/* Of the segments before the checkpoint's only the sizes are looked at. What is replayed must be whole;
+ * elsewhere the rest is served, and a reader of what is missing gets an error. */
+static int check_sealed(struct log *l, const struct checkpoint_log *c, struct err *e)
+{
+    uint64_t sum = 0, size;
+    char path[PATH_CAP];
+    struct env_file f;
+    int n = 0, r;
+
+    for (; n < l->n_segs && l->segs[n]->base < c->seg_base; n++) {
+        segment_path(l->segs[n], ".log", path);
+        r = env_open(l->d->env, &f, path, ENV_READ_ONLY, &size);
+        if (r < 0)
+            return err_set(e, -r, "%s: cannot be opened: %s", path, err_text(r));
+        env_close(&f);
+        sum += size;
+    }
+    if (sum == c->sealed_bytes)
+        return 0;
+    r = err_set(e, ERR_CORRUPT,
+                "%s: the %d segments before %020" PRId64 ".log have %" PRIu64
+                " bytes, the checkpoint counts %" PRIu64
+                ": one is missing or was changed (`once log dump` finds it); put it back",
+                l->path, n, c->seg_base, sum, c->sealed_bytes);
+    if (l->flags & LOG_REPLAY_ALL)
+        return r;
+    env_error(l->d->env, "%s", e->text);
+    memset(e, 0, sizeof *e);
+    return 0;
+}
+
 static int from_checkpoint(struct log *l, const struct checkpoint_log *c,
                            const struct dir_list *files, struct err *e)
 {
@@ -132,6 +163,8 @@ static int from_checkpoint(struct log *l, const struct checkpoint_log *c,
                 return err_set(e, ERR_NOMEM, "%s: out of memory", l->path);
             s->index_sealed = true;
         }
+    if (check_sealed(l, c, e) < 0)
+        return -(int)e->code;
     if (c->pos == 0) {
         if (!s)
             return 0;
@@ -142,7 +175,8 @@ static int from_checkpoint(struct log *l, const struct checkpoint_log *c,
         return 0;
     }
     if (!s || s->base != c->seg_base)
-        return wrong(l, e, "the segment that the checkpoint names is missing");
+        return err_set(e, ERR_CORRUPT, "%s/%020" PRId64 ".log: missing, the checkpoint names it",
+                       l->path, c->seg_base);
     s->size_known = s->index_known = true;
     s->staged_pos = s->durable_pos = s->written = s->synced = c->pos;
     s->first_ts = c->first_ts;

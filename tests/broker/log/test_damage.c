@@ -68,10 +68,79 @@ static void a_lost_partition_metadata_loses_no_record(void **state)
         }
 }
 
+/* Segments of one batch each, all but the last closed, and all of it out of memory. */
+static void with_segments(struct fx *x)
+{
+    struct fx_topic *t;
+
+    x->config.segment_bytes = 60000;
+    fx_start(x);
+    t = fx_create(x, "a", 1, 0);
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(fx_append_big(x, t->logs[0], 50000, 1000 + i), 0);
+    fx_sync(x);
+    fx_pass(x, ENV_S(20));
+    fx_close(x);
+}
+
+/* Batches from `from` until the end or an error, which is returned. */
+static int count_from(struct fx *x, int64_t from, int *n)
+{
+    struct log *l = fx_topic(x, "a")->logs[0];
+    int ret = 0;
+
+    *n = 0;
+    while (ret == 0 && from < log_durable(l)) {
+        struct log_read r = {.log = l,
+                             .offset = from,
+                             .upper = log_durable(l),
+                             .max_bytes = 1,
+                             .at_least_one = true};
+        sim_enter(x->node);
+        ret = log_read(&r);
+        if (ret < 0)
+            break;
+        assert_int_equal(r.n, 1);
+        ++*n;
+        from = r.next;
+        log_read_release(&r);
+    }
+    return ret;
+}
+
+static void readers_of_a_lost_segment_get_an_error(void **state)
+{
+    static const char *const names[] = {"a-0/00000000000000000000.log",
+                                        "a-0/00000000000000000002.log"};
+    static const int before[] = {0, 2}, behind[] = {4, 2};
+    struct fx x;
+    char path[512];
+    int n;
+    (void)state;
+
+    for (int i = 0; i < 2; i++) {
+        fx_init_sim(&x, 1);
+        x.node->sim->timing.again = 0;
+        with_segments(&x);
+        fx_path(&x, path, "%s", names[i]);
+        assert_int_equal(x.env->vt->remove_wait(x.env, path), 0);
+        x.quiet = true;
+        fx_start(&x);
+        assert_int_equal(log_durable(fx_topic(&x, "a")->logs[0]), 5);
+        assert_int_equal(count_from(&x, 0, &n), -ERR_CORRUPT);
+        assert_int_equal(n, before[i]);
+        assert_int_equal(count_from(&x, 5 - behind[i], &n), 0);
+        assert_int_equal(n, behind[i]);
+        fx_close(&x);
+        fx_deinit(&x);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_lost_partition_metadata_loses_no_record),
+        cmocka_unit_test(readers_of_a_lost_segment_get_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
