@@ -1,113 +1,12 @@
 /* tests/txn/test_api.c - the APIs of transactions over the wire, at their lowest and highest
  * versions, and what clients of the protocol see of a transaction. */
 #include "broker/group/coordinator.h"
-#include "tests/txn/support_world.h"
+#include "tests/txn/support_wire.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <cmocka.h>
-
-struct wired {
-    struct world w;
-    struct sim_node *client;
-    struct env_stream stream;
-    struct env_op op, send_op;
-    unsigned char space[64 << 10];
-    struct buf in, out;
-    struct arena arena;
-    bool connected, sent;
-    int32_t correlation;
-};
-
-static void on_connect(struct env_op *op, int64_t res)
-{
-    struct wired *x = list_entry(op, struct wired, op);
-    assert_int_equal(res, 0);
-    x->connected = true;
-}
-static void on_sent(struct env_op *op, int64_t res)
-{
-    list_entry(op, struct wired, send_op)->sent = res >= 0;
-}
-static void receive(struct wired *x);
-static void on_received(struct env_op *op, int64_t res)
-{
-    struct wired *x = list_entry(op, struct wired, op);
-    assert_true(res > 0);
-    assert_int_equal(buf_put(&x->in, x->space, (size_t)res), 0);
-    receive(x);
-}
-static void receive(struct wired *x)
-{
-    x->op.done = on_received;
-    env_recv(&x->op, &x->stream, (struct span){x->space, sizeof x->space});
-}
-static bool connected(void *u)
-{
-    return ((struct wired *)u)->connected;
-}
-static bool frame_there(void *u)
-{
-    struct wired *x = u;
-    return x->in.n >= 4 && x->in.n >= 4 + get_be32(x->in.p);
-}
-
-static void wired_init(struct wired *x, uint64_t seed)
-{
-    char address[64];
-    memset(x, 0, sizeof *x);
-    world_init(&x->w, seed);
-    broker_api_install(x->w.b);
-    assert_int_equal(broker_listen(x->w.b, address, sizeof address, &x->w.e), 0);
-    buf_init(&x->in, 1 << 20);
-    buf_init(&x->out, 1 << 20);
-    arena_init(&x->arena, 1 << 20);
-    x->client = sim_node_add(&x->w.sim, "client", NULL);
-    x->stream.env = &x->client->env;
-    x->op.done = on_connect;
-    sim_enter(x->client);
-    env_connect(&x->op, &x->stream, "broker-1:9092");
-    assert_true(sim_run(&x->w.sim, x->w.sim.now + ENV_S(10), connected, x));
-    receive(x);
-}
-
-static void wired_deinit(struct wired *x)
-{
-    buf_deinit(&x->in);
-    buf_deinit(&x->out);
-    arena_deinit(&x->arena);
-    world_deinit(&x->w);
-}
-
-static void call(struct wired *x, int16_t key, int16_t version, const void *m, void *out)
-{
-    struct request_header h;
-    int32_t got;
-    buf_reset(&x->out);
-    request_header_init(&h);
-    h.request_api_key = key;
-    h.request_api_version = version;
-    h.correlation_id = ++x->correlation;
-    h.client_id = slice_str("test");
-    assert_int_equal(wire_put_i32(&x->out, 0), 0);
-    assert_int_equal(wire_request_header_put(&x->out, &h), 0);
-    assert_int_equal(wire_encode(wire_api(key)->request, m, &x->out, version), 0);
-    put_be32(x->out.p, (uint32_t)(x->out.n - 4));
-    buf_reset(&x->in);
-    arena_reset(&x->arena);
-    struct slice bytes = buf_slice(&x->out);
-    sim_enter(x->client);
-    x->send_op.done = on_sent;
-    env_send(&x->send_op, &x->stream, &bytes, 1);
-    assert_true(sim_run(&x->w.sim, x->w.sim.now + ENV_S(10), frame_there, x));
-    struct wire_in in = {x->in.p + 4, x->in.n - 4, &x->arena};
-    assert_int_equal(wire_response_header(&got, &in, key, version), 0);
-    assert_int_equal(got, x->correlation);
-    assert_int_equal(wire_decode(wire_api(key)->response, out, &in, version), 0);
-    assert_int_equal(in.n, 0);
-    sim_enter(x->w.node);
-}
 
 static struct init_producer_id_response init_id(struct wired *x, int16_t version, const char *id,
                                                 int64_t pid, int16_t epoch)
@@ -119,7 +18,7 @@ static struct init_producer_id_response init_id(struct wired *x, int16_t version
     in.transaction_timeout_ms = 10000;
     in.producer_id = pid;
     in.producer_epoch = epoch;
-    call(x, 22, version, &in, &out);
+    wired_call(x, 22, version, &in, &out);
     return out;
 }
 
@@ -128,7 +27,7 @@ static int16_t end_txn(struct wired *x, int16_t version, const char *id, int64_t
 {
     struct end_txn_request in = {slice_str(id), pid, epoch, commit};
     struct end_txn_response out;
-    call(x, 26, version, &in, &out);
+    wired_call(x, 26, version, &in, &out);
     return out.error_code;
 }
 
@@ -147,7 +46,7 @@ static void add_partitions(struct wired *x, int16_t version, const char *id, int
     in.v3_and_below_producer_epoch = epoch;
     in.v3_and_below_topics.v = topics;
     in.v3_and_below_topics.n = 2;
-    call(x, 24, version, &in, &out);
+    wired_call(x, 24, version, &in, &out);
     assert_int_equal(out.results_by_topic_v3_and_below.n, 2);
     for (int i = 0; i < 2; i++)
         codes[i] =
@@ -159,7 +58,7 @@ static int16_t add_offsets(struct wired *x, int16_t version, const char *id, int
 {
     struct add_offsets_to_txn_request in = {slice_str(id), pid, epoch, slice_str("g")};
     struct add_offsets_to_txn_response out;
-    call(x, 25, version, &in, &out);
+    wired_call(x, 25, version, &in, &out);
     return out.error_code;
 }
 
@@ -181,7 +80,7 @@ static int16_t commit_offsets(struct wired *x, int16_t version, const char *id, 
         in.generation_id_or_member_epoch = generation;
     in.topics.v = &t;
     in.topics.n = 1;
-    call(x, 28, version, &in, &out);
+    wired_call(x, 28, version, &in, &out);
     assert_int_equal(out.topics.n, 1);
     assert_int_equal(out.topics.v[0].partitions.n, 1);
     return out.topics.v[0].partitions.v[0].error_code;
