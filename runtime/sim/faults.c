@@ -30,7 +30,9 @@ const char *fault_name(int kind)
 static const char *const worker_points[] = {
     "after_poll",     "after_process", "before_flush", "after_flush", "after_offsets",
     "before_end_txn", "after_end_txn", "mid_store",    "after_store", "mid_restore"};
-static const char *const broker_points[] = {"log_round_write", "log_round_durable",
+/* Between the begin of a round's write and its sync lies all that durability is about. */
+static const char *const broker_points[] = {"log_round_write", "log_round_write",
+                                            "log_round_write", "log_round_durable",
                                             "log_writer_step", "log_checkpoint_step"};
 enum { N_WORKER_POINTS = sizeof worker_points / sizeof worker_points[0] };
 enum { N_BROKER_POINTS = sizeof broker_points / sizeof broker_points[0] };
@@ -79,6 +81,11 @@ static void draw_point(struct faults *f, struct fault *x)
         x->nth = 1 + (uint32_t)draw_span(f, 0, 200);
     }
     x->after = draw(f, 2) ? draw_span(f, 1000, ENV_MS(2)) : 0;
+    if (x->place->kind != PLACE_BROKER || x->kind != FAULT_POWER_CUT)
+        return;
+    x->slow = draw(f, 4) != 0;
+    if (x->slow && !x->after)
+        x->after = draw_span(f, 50000, ENV_MS(4));
 }
 
 static void draw_end(struct faults *f, struct fault *x)
@@ -132,11 +139,14 @@ static void draw_fault(struct faults *f, struct fault *x, enum fault_kind kind)
 static void draw_plan(struct faults *f)
 {
     int wanted = 2 + (int)draw(f, 18);
-    int kinds[FAULT_COUNT], n_kinds = 0;
+    int kinds[FAULT_COUNT + 2], n_kinds = 0; /* ends of nodes twice: they decide most */
 
     for (int k = 0; k < FAULT_COUNT; k++)
-        if (f->o.kinds >> k & 1 && draw(f, 2))
+        if (f->o.kinds >> k & 1 && draw(f, 2)) {
             kinds[n_kinds++] = k;
+            if (k == FAULT_KILL || k == FAULT_POWER_CUT)
+                kinds[n_kinds++] = k;
+        }
     for (int k = 0; !n_kinds && k < FAULT_COUNT; k++)
         if (f->o.kinds >> k & 1)
             kinds[n_kinds++] = k;
@@ -251,6 +261,8 @@ static void fault_begin(struct sim_alarm *a)
     case FAULT_LOSE_REPLY:
     case FAULT_COUNT: return;
     }
+    if (x->slow)
+        slow(f, 1);
     note(f, x);
 }
 
@@ -284,6 +296,8 @@ static enum sim_fault on_point(void *u, struct sim_node *n, const char *name)
         if (!x->point || !x->nth || x->place->node != n || now < x->at ||
             strcmp(x->point, name) != 0 || --x->nth)
             continue;
+        if (x->slow) /* the sync that follows will not be done by then */
+            slow(f, 20 + draw(f, 50));
         if (x->after) {
             sim_alarm_set(&f->cluster->sim, &x->begin, now + x->after);
             continue;

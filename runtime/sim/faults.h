@@ -39,6 +39,7 @@ struct fault {
     struct faults *faults;
     struct place *place, *peer; /* peer: of a link */
     const char *point;          /* NULL: at a time, or at an api */
+    bool slow;                  /* syncs are slow between the two */
     uint64_t after;             /* ns between the point and the fault; 0: at the point itself */
     int16_t api;                /* LOSE_*: the request */
     uint32_t nth;               /* of the point or the api; 0: struck already */
