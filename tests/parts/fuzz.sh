@@ -7,7 +7,7 @@ setup_build fuzz || { # libFuzzer is not in every clang
     exit 0
 }
 scratch
-seconds=$(pick 4 120)
+seconds=$(pick 2 120)
 note "$seconds seconds a target"
 for source in tests/fuzz/fuzz_*.c; do
     target=$(basename "$source" .c)
@@ -15,7 +15,7 @@ for source in tests/fuzz/fuzz_*.c; do
     mkdir -p "$scratch/$target"
     [ ! -d "$corpus" ] || cp -r "$corpus/." "$scratch/$target"
     if build/fuzz/"$target" -max_total_time="$seconds" -rss_limit_mb=1024 -timeout=10 \
-        -artifact_prefix="build/log/$target-" "$scratch/$target" >"$scratch/$target.log" 2>&1; then
+        -artifact_prefix="build/logs/$target-" "$scratch/$target" >"$scratch/$target.log" 2>&1; then
         ok "$target: $(grep -Eo '[0-9]+ runs in [0-9]+ second' "$scratch/$target.log" | tail -n 1)s"
     else
         tail -n 30 "$scratch/$target.log"
