@@ -27,7 +27,6 @@ _Noreturn void check_failed(const char *file, int line, const char *what);
     X(NO_EPOCH_FENCE, "no_epoch_fence")                                                            \
     X(NO_GENERATION_CHECK, "no_generation_check")                                                  \
     X(RESTORE_TO_STABLE, "restore_to_stable")                                                      \
-    X(COMMIT_STORE_EARLY, "commit_store_early")                                                    \
     X(ABORT_NO_REWIND, "abort_no_rewind")                                                          \
     X(UNSTABLE_OFFSETS, "unstable_offsets")                                                        \
     X(NO_ABORTED_FILTER, "no_aborted_filter")

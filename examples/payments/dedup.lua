@@ -4,7 +4,7 @@ local once = require "once"
 
 local TRANS_NO, SUPPLIER, PENCE = 1, 5, 6 -- fields of a line
 
-local job = once.job { name = "dedup", order = "any", sample = "payments.csv" }
+local job = once.job { name = "dedup", order = "any", sample = "sample.csv" }
 
 job:node {
   name = "route",

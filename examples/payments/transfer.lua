@@ -5,7 +5,7 @@ local once = require "once"
 
 local AREA, SUPPLIER, PENCE = 3, 5, 6 -- fields of a line
 
-local job = once.job { name = "transfer", order = "any", sample = "payments.csv" }
+local job = once.job { name = "transfer", order = "any", sample = "sample.csv" }
 
 job:node {
   name = "book",

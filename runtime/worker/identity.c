@@ -45,6 +45,17 @@ static void format_file(const struct identity *id, const struct env_id *dir,
              (unsigned long long)dir->birth_ns);
 }
 
+static int sync_parent(struct env *env, const char *path)
+{
+    char parent[400];
+    const char *slash = strrchr(path, '/');
+
+    if (!slash)
+        return env->vt->sync_dir_wait(env, ".");
+    snprintf(parent, sizeof parent, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+    return env->vt->sync_dir_wait(env, parent);
+}
+
 /* Keeps the UUID if the file was written for this very directory, else makes a new one. */
 static int load(struct identity *id, const char *state_dir, struct err *e)
 {
@@ -77,6 +88,8 @@ static int load(struct identity *id, const char *state_dir, struct err *e)
     env_close(&f);
     if (n >= 0)
         n = env->vt->sync_dir_wait(env, state_dir);
+    if (n >= 0) /* a power cut that took the directory itself would make a stranger of us */
+        n = sync_parent(env, state_dir);
     if (n < 0)
         return err_set(e, (int)-n, "%s: cannot write: %s", path, err_text((int)n));
     return 0;
