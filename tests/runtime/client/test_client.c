@@ -246,6 +246,50 @@ static void a_lookup_tells_partitions_and_absence(void **state)
     close_world();
 }
 
+/* EO-56: what cannot be told now is not "nothing was ever committed". */
+static int offset_faults(void *u, int16_t api)
+{
+    return api == API_OFFSET_FETCH && left-- > 0 ? fault : FAKE_OK;
+}
+
+static bool offsets_told;
+static void got_offsets(struct fetch_offsets *op, int res, const struct err *e)
+{
+    assert_int_equal(res, 0);
+    offsets_told = true;
+}
+
+static void an_offset_that_cannot_be_told_now_is_asked_for_again(void **state)
+{
+    static const int faults[] = {KAFKA_COORDINATOR_LOAD_IN_PROGRESS,
+                                 KAFKA_COORDINATOR_NOT_AVAILABLE, KAFKA_NOT_COORDINATOR,
+                                 FAKE_DROP_REQUEST, FAKE_DROP_REPLY};
+
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        struct fetch_offset_entry entry = {.topic = slice_str("t")};
+        struct fetch_offsets op = {.group = slice_str("g"),
+                                   .stable = true,
+                                   .v = &entry,
+                                   .n = 1,
+                                   .timeout_ms = 60000,
+                                   .done = got_offsets};
+        open_world(9 + i);
+        f->offset = 42;
+        left = 3;
+        fault = faults[i];
+        f->fault = offset_faults;
+        offsets_told = false;
+        arena_init(&op.arena, 1 << 16);
+        sim_enter(f->node);
+        admin_fetch_offsets(f->client, &op);
+        assert_true(fake_run(f, &offsets_told, 60));
+        assert_true(left <= 0);
+        assert_int_equal(entry.offset, 42);
+        arena_deinit(&op.arena);
+        close_world();
+    }
+}
+
 static void a_partition_that_is_not_there_is_not_found(void **state)
 {
     struct probe p = {.call = {.api = API_INIT_PRODUCER_ID,
@@ -292,6 +336,7 @@ int main(void)
         cmocka_unit_test(a_cancelled_call_is_not_told_and_its_answer_harms_nobody),
         cmocka_unit_test(closing_ends_every_call_once),
         cmocka_unit_test(a_lookup_tells_partitions_and_absence),
+        cmocka_unit_test(an_offset_that_cannot_be_told_now_is_asked_for_again),
         cmocka_unit_test(a_partition_that_is_not_there_is_not_found),
         cmocka_unit_test(bad_addresses_are_refused),
     };

@@ -144,6 +144,41 @@ static void every_record_is_there_once_and_in_order(void **state)
         idempotent_run(seed);
 }
 
+/* EO-16: a broker that just started may not know its topics yet. */
+static int n_unknown;
+static int topic_unknown(void *u, int16_t api)
+{
+    if ((api == API_PRODUCE || api == API_METADATA) && n_unknown > 0) {
+        n_unknown--;
+        return KAFKA_UNKNOWN_TOPIC_OR_PARTITION;
+    }
+    return FAKE_OK;
+}
+
+static void sequences_go_on_while_the_topic_is_said_to_be_missing(void **state)
+{
+    int32_t next = 0;
+
+    open_world(4, true, NULL);
+    f->fault = topic_unknown;
+    n_unknown = 0;
+    assert_int_equal(init_id(), 0);
+    for (int i = 0; i < 12; i++) {
+        sim_enter(f->node);
+        assert_int_equal(send_one(0, "x"), 0);
+        n_unknown = i % 4;
+        assert_int_equal(flush(), 0);
+    }
+    for (int i = 0; i < f->parts[0].n; i++) {
+        assert_int_equal(f->parts[0].v[i].pid, f->parts[0].v[0].pid);
+        assert_int_equal(f->parts[0].v[i].epoch, f->parts[0].v[0].epoch);
+        assert_int_equal(f->parts[0].v[i].sequence, next);
+        next += f->parts[0].v[i].count;
+    }
+    assert_int_equal(next, 12);
+    close_world();
+}
+
 static int refuse_produce(void *u, int16_t api)
 {
     return api == API_PRODUCE ? *(int *)u : FAKE_OK;
@@ -459,6 +494,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_record_is_there_once_and_in_order),
+        cmocka_unit_test(sequences_go_on_while_the_topic_is_said_to_be_missing),
         cmocka_unit_test(a_refused_batch_is_told_and_the_next_goes_on),
         cmocka_unit_test(a_batch_too_old_fails_and_may_be_unknown),
         cmocka_unit_test(a_full_buffer_asks_to_wait),
