@@ -28,10 +28,10 @@ struct store_restore {
 };
 struct task_restore {
     struct task *task;
-    struct store_restore stores[STORES_MAX];
-    int left;                             /* questions without an answer */
-    struct list_offset begin[INPUTS_MAX]; /* inputs without a committed offset */
-    bool asking[INPUTS_MAX];
+    struct store_restore *stores;
+    int left;                  /* questions without an answer */
+    struct list_offset *begin; /* inputs without a committed offset */
+    bool *asking;
     int begin_left;
     bool loading; /* a chunk is being committed */
     bool last;    /* it is the last one */
@@ -44,6 +44,35 @@ struct task_restore {
 static void fail_later(struct task *t, const char *what, int res, const struct err *e);
 static void ask_changelogs(struct task *t);
 static void load_chunk(struct task *t, bool last);
+
+static void restore_free(struct task *t)
+{
+    struct task_restore *r = t->restore;
+
+    if (r) {
+        free(r->stores);
+        free(r->begin);
+        free(r->asking);
+        free(r);
+    }
+    t->restore = NULL;
+}
+
+static struct task_restore *restore_new(struct task *t)
+{
+    struct task_restore *r = calloc(1, sizeof *r);
+
+    t->restore = r;
+    if (!r)
+        return NULL;
+    r->stores = calloc((size_t)t->n_stores + 1, sizeof *r->stores);
+    r->begin = calloc((size_t)t->n_inputs + 1, sizeof *r->begin);
+    r->asking = calloc((size_t)t->n_inputs + 1, sizeof *r->asking);
+    r->task = t;
+    if (!r->stores || !r->begin || !r->asking)
+        restore_free(t);
+    return t->restore;
+}
 
 static void remove_inputs(struct task *t)
 {
@@ -83,8 +112,7 @@ void task_start_cancel(struct task *t)
         if (s->reading && w->restorer)
             fetcher_remove(w->restorer, t->changelogs[i], t->partition);
     }
-    free(r);
-    t->restore = NULL;
+    restore_free(t);
 }
 
 static void retry_start(struct env_timer *timer)
@@ -129,8 +157,7 @@ static void run(struct task *t)
                  "task %d/%d: no offset is committed, but its changelog has state: the input is "
                  "read from its beginning on top of that",
                  t->group, t->partition);
-    free(t->restore);
-    t->restore = NULL;
+    restore_free(t);
     t->state = TASK_RUNNING;
     w->stats.restores++;
     env_debug(w->env, "task %d/%d runs after %" PRIu64 " us", t->group, t->partition,
@@ -217,7 +244,7 @@ static void chunk_meta(struct task *t, struct store_meta *m, bool last)
 static void load_chunk(struct task *t, bool last)
 {
     struct task_restore *r = t->restore;
-    struct store_commit *c = &t->commit;
+    struct store_commit *c = t->commit;
 
     memset(c, 0, sizeof *c);
     c->store = t->store;
@@ -653,12 +680,10 @@ void task_start(struct task *t)
         if (rc == -ERR_CORRUPT)
             rc = task_discard_store(t, &e);
     }
-    t->restore = rc && rc != -ERR_BUSY ? NULL : calloc(1, sizeof *t->restore);
-    if (!t->restore) {
+    if ((rc && rc != -ERR_BUSY) || !restore_new(t)) {
         worker_fail_err(w, rc ? rc : -ERR_NOMEM, &e);
         return;
     }
-    t->restore->task = t;
     t->restore->distrust = distrust;
     t->restore->retry.fire = retry_start;
     if (rc) { /* the task's last life is still being stored: it went and came back at once */

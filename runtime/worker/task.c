@@ -54,6 +54,25 @@ static int collect_changelogs(struct task *t)
     return 0;
 }
 
+/* Just as many of each as the group has: a worker may hold thousands of tasks. */
+static int alloc_parts(struct task *t)
+{
+    size_t stores = (size_t)group_of(t)->n_stores, inputs = (size_t)group_of(t)->n_topics;
+
+    CHECK(stores <= STORES_MAX);
+    CHECK(inputs <= INPUTS_MAX);
+    t->inputs = calloc(inputs + 1, sizeof *t->inputs);
+    t->fetch_entries = calloc(inputs + 1, sizeof *t->fetch_entries);
+    t->now = calloc(stores + 1, sizeof *t->now);
+    t->frozen = calloc(stores + 1, sizeof *t->frozen);
+    t->changelogs = calloc(stores + 1, sizeof *t->changelogs);
+    t->commit = stores ? calloc(1, sizeof *t->commit) : NULL;
+    return t->inputs && t->fetch_entries && t->now && t->frozen && t->changelogs &&
+                   (t->commit || !stores)
+               ? 0
+               : -ERR_NOMEM;
+}
+
 struct task *task_new(struct worker *w, int group, int32_t partition)
 {
     struct task *t = calloc(1, sizeof *t);
@@ -64,7 +83,7 @@ struct task *task_new(struct worker *w, int group, int32_t partition)
     t->group = group;
     t->partition = partition;
     t->stream_time = -1;
-    if (collect_inputs(t) || collect_changelogs(t)) {
+    if (alloc_parts(t) || collect_inputs(t) || collect_changelogs(t)) {
         task_free(t);
         return NULL;
     }
@@ -83,6 +102,12 @@ void task_free(struct task *t)
         overlay_deinit(&t->now[i]);
         overlay_deinit(&t->frozen[i]);
     }
+    free(t->inputs);
+    free(t->fetch_entries);
+    free(t->now);
+    free(t->frozen);
+    free(t->changelogs);
+    free(t->commit);
     free(t);
 }
 
@@ -316,21 +341,21 @@ void task_store_commit(struct task *t, bool clean)
 {
     CHECK(!t->committing);
     CHECK(t->store != NULL);
-    memset(&t->commit, 0, sizeof t->commit);
-    t->commit.store = t->store;
-    t->commit.meta = t->store->meta;
-    fill_meta(t, &t->commit.meta);
-    t->commit.meta.clean = clean;
-    t->commit.sync = clean || t->sync_due;
+    memset(t->commit, 0, sizeof *t->commit);
+    t->commit->store = t->store;
+    t->commit->meta = t->store->meta;
+    fill_meta(t, &t->commit->meta);
+    t->commit->meta.clean = clean;
+    t->commit->sync = clean || t->sync_due;
     t->sync_due = false;
     for (int i = 0; i < t->n_stores; i++) {
         struct overlay tmp = t->frozen[i];
         t->frozen[i] = t->now[i];
         t->now[i] = tmp;
-        t->commit.overlays[i] = &t->frozen[i];
+        t->commit->overlays[i] = &t->frozen[i];
     }
-    t->commit.done = stored;
-    t->commit.user = t;
+    t->commit->done = stored;
+    t->commit->user = t;
     t->committing = true;
-    t->store->vt->commit(&t->commit);
+    t->store->vt->commit(t->commit);
 }

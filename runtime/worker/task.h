@@ -38,23 +38,23 @@ struct task {
     struct udf_task *udf;
     struct task_store *store; /* NULL: the group has no stores */
     int n_stores, n_inputs;
-    struct overlay now[STORES_MAX], frozen[STORES_MAX];
-    struct store_commit commit;
-    bool committing; /* the local transaction runs */
-    bool sync_due;   /* the next local commit is also synced */
-    bool touched;    /* took a record or wrote since the last commit */
-    bool drop_after; /* to be reset or closed when the local transaction is over */
-    bool doubt;      /* a sync failed, or what is there is wrong: the store is to be made anew */
+    struct overlay *now, *frozen; /* n_stores each */
+    struct store_commit *commit;  /* NULL: no stores */
+    bool committing;              /* the local transaction runs */
+    bool sync_due;                /* the next local commit is also synced */
+    bool touched;                 /* took a record or wrote since the last commit */
+    bool drop_after;              /* to be reset or closed when the local transaction is over */
+    bool doubt; /* a sync failed, or what is there is wrong: the store is to be made anew */
     bool close_after;
     int64_t stream_time, stream_time_before; /* the latter: at the record's mark */
-    struct task_input inputs[INPUTS_MAX];
-    struct slice changelogs[STORES_MAX]; /* topic names; null: none */
+    struct task_input *inputs;
+    struct slice *changelogs; /* topic names; null: none */
     /* step 2 of a commit: where the flush of overlays stands */
     int flush_store;
     uint32_t flush_at;
     /* a start: offsets, then restore */
     struct fetch_offsets fetch;
-    struct fetch_offset_entry fetch_entries[INPUTS_MAX];
+    struct fetch_offset_entry *fetch_entries; /* of inputs */
     bool fetching;
     struct task_restore *restore;
     uint64_t started_at;

@@ -97,10 +97,33 @@ static int collect_changelogs(struct worker *w)
     return 0;
 }
 
+/* What a task's structs have room for. */
+static int check_limits(const struct worker *w, struct err *e)
+{
+    for (int g = 0; g < w->job->n_groups; g++) {
+        const struct udf_group *group = &w->job->groups[g];
+        struct slice node = w->job->nodes[group->nodes[0]].name;
+
+        if (group->n_stores > STORES_MAX)
+            return err_set(e, ERR_LIMIT,
+                           "node %.*s and those that share its tasks have %d stores; %d are the "
+                           "most: separate them by a # topic",
+                           SLICE_FMT(node), group->n_stores, STORES_MAX);
+        if (group->n_topics > INPUTS_MAX)
+            return err_set(e, ERR_LIMIT,
+                           "node %.*s and those that share its tasks read %d topics; %d are the "
+                           "most: separate them by a # topic",
+                           SLICE_FMT(node), group->n_topics, INPUTS_MAX);
+    }
+    return 0;
+}
+
 int job_topics_collect(struct worker *w, struct err *e)
 {
-    int rc = 0;
+    int rc = check_limits(w, e);
 
+    if (rc)
+        return rc;
     for (int i = 0; !rc && i < w->job->n_nodes; i++)
         rc = collect_node(w, &w->job->nodes[i]);
     if (!rc && w->job->dead_letter.p && !add_topic(w, w->job->dead_letter, w->job->dead_letter))

@@ -143,7 +143,7 @@ static void close_stores(struct worker *w)
             continue;
         w->n_storing++;
         task_store_commit(t, true);
-        t->commit.done = clean_stored;
+        t->commit->done = clean_stored;
     }
     if (w->n_storing == 0)
         worker_leave(w);

@@ -209,6 +209,26 @@ static void a_changelog_of_another_count_stops_the_job(void **state)
     assert_true(rig_logged(&r, "stopped, exit code 3: topic count-counts-changelog has 1 part"));
 }
 
+static void more_stores_or_sources_than_there_is_room_for_are_refused(void **state)
+{
+    static char lua[8000];
+    size_t n;
+
+    for (int what = 0; what < 2; what++) {
+        n = (size_t)snprintf(lua, sizeof lua,
+                             HEAD "return once.job { name = 'j', process = function() end, %s {",
+                             what ? "stores = { s = {} }, from =" : "from = 'in', stores =");
+        for (int i = 0; i < 33; i++)
+            n += (size_t)snprintf(lua + n, sizeof lua - n, what ? "'t%d'," : "s%d = {},", i);
+        snprintf(lua + n, sizeof lua - n, "} }\n");
+        rig_open(&r, &(struct rig_options){.lua = lua});
+        assert_non_null(strstr(r.c.failed, what ? "read 33 topics; 32 are the most"
+                                                : "have 33 stores; 32 are the most"));
+        if (what == 0)
+            rig_close(&r);
+    }
+}
+
 /* ---- progress without records ---- */
 
 /* Behind the last record only a marker, or an aborted batch: the group is at the end all the same
@@ -314,6 +334,7 @@ int main(void)
         CASE(retries_come_before_the_policy),
         CASE(partition_counts_that_differ_stop_the_job),
         CASE(a_changelog_of_another_count_stops_the_job),
+        CASE(more_stores_or_sources_than_there_is_room_for_are_refused),
         CASE(positions_move_past_markers),
         CASE(an_idle_job_commits_nothing),
         CASE(every_guarantee_is_exact_without_faults),
