@@ -141,10 +141,10 @@ static void mistakes_name_the_line(void **state)
         "store \"n\" is used twice");
 }
 
-static void a_missing_key_fails_the_record(void **state)
+/* One record through group 0, which refuses it. */
+static void assert_fails(const char *text, const char *message)
 {
-    struct udf_job *job =
-        accepted(HEAD "return flow 'f':stream 't'\n:count { store = 'n' }:to 'o'");
+    struct udf_job *job = accepted(text);
     struct udf_failure f;
     struct udf_task *t;
     struct host h;
@@ -152,12 +152,36 @@ static void a_missing_key_fails_the_record(void **state)
     host_init(&h);
     t = host_task(job, 0, &h);
     assert_int_equal(host_run(t, "t", 5, NULL, "v", &f), UDF_ERROR);
-    assert_true(slice_eq_str(f.message,
-                             "job.lua:2: count \"n\": the record has no key; give it one by map or "
-                             "flatmap (job f v1, t[0]@5, key nil, value \"v\")"));
+    if (!slice_eq_str(f.message, message)) {
+        print_error("%.*s\n", SLICE_FMT(f.message));
+        fail();
+    }
     udf_task_close(t);
     udf_job_free(job);
     host_deinit(&h);
+}
+
+static void a_missing_key_fails_the_record(void **state)
+{
+    assert_fails(HEAD "return flow 'f':stream 't'\n:count { store = 'n' }:to 'o'",
+                 "job.lua:2: count \"n\": the record has no key; give it one by map or flatmap "
+                 "(job f v1, t[0]@5, key nil, value \"v\")");
+}
+
+/* It would be a key otherwise, and a count of such keys looks right at first sight. */
+static void a_table_in_place_of_key_and_value_fails_the_record(void **state)
+{
+    assert_fails(HEAD "return flow 'f':stream 't'\n"
+                      ":map(function(r) return { key = 'k', value = r.value } end)\n"
+                      ":count { store = 'n' }:to 'o'",
+                 "job.lua:2: map: give key, value, not a table that holds them "
+                 "(job f v1, t[0]@5, key nil, value \"v\")");
+    assert_fails(HEAD "return flow 'f':stream 't'\n"
+                      ":flatmap(function(r, out) out { key = 'k' } end):to 'o'",
+                 "job.lua:2: flatmap: give key, value, not a table that holds them "
+                 "(job f v1, t[0]@5, key nil, value \"v\")");
+    assert_outputs(HEAD "return flow 'f':stream 't':map(function(r) return { 1 }, 2 end):to 'o'",
+                   "t", "k", "v", "o [1] 2\n");
 }
 
 int main(void)
@@ -170,6 +194,7 @@ int main(void)
         cmocka_unit_test(count_repartitions_when_the_key_changed),
         cmocka_unit_test(mistakes_name_the_line),
         cmocka_unit_test(a_missing_key_fails_the_record),
+        cmocka_unit_test(a_table_in_place_of_key_and_value_fails_the_record),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -151,10 +151,19 @@ end
 
 local build = {}
 
+-- A table in place of key and value would go on as a key, and a count of such keys looks right.
+local function refuse_record(op, key, value)
+  if value == nil and (key.key ~= nil or key.value ~= nil) then
+    local text = "%s: give key, value, not a table that holds them"
+    core.fail_at(op.where, format(text, op.kind))
+  end
+end
+
 function build.flatmap(op, node)
   local go, fn = all(op, node), op.fn
   local ctx_now, r_now
   local function out(key, value)
+    if type(key) == "table" then refuse_record(op, key, value) end
     go(ctx_now, { key = key, value = value, time = r_now.time })
   end
   return function(ctx, r)
@@ -167,6 +176,7 @@ function build.map(op, node)
   local go, fn = all(op, node), op.fn
   return function(ctx, r)
     local key, value = fn(r)
+    if type(key) == "table" then refuse_record(op, key, value) end
     go(ctx, { key = key, value = value, time = r.time })
   end
 end
