@@ -240,7 +240,7 @@ enum udf_result fail_report(struct udf_task *t, int status, struct udf_failure *
                               .where = buf_slice(&t->where),
                               .text = buf_slice(&t->message),
                               .message = buf_slice(&t->full),
-                              .traceback = buf_slice(&t->trace)};
+                              .traceback = slice_of(t->trace.p, t->trace.n ? t->trace.n - 1 : 0)};
     if (t->stop == STOP_REJECT) {
         f->reason = buf_slice(&t->reason);
         if (t->has_details)

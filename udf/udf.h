@@ -192,7 +192,7 @@ struct udf_failure {
     struct slice text;  /* "insufficient funds": without where and record */
     struct slice
         message; /* pay.lua:14: insufficient funds (job pay v3, transfers[2]@1041, key "a", ...) */
-    struct slice traceback; /* the job's own frames, a line each, innermost first; may be empty */
+    struct slice traceback; /* the job's own frames, innermost first, LF between; may be empty */
     struct slice reason;    /* UDF_REJECTED: as given */
     struct slice details;   /* UDF_REJECTED: JSON; null when none were given */
 };

@@ -347,7 +347,7 @@ static void errors_name_file_line_and_record(void **state)
         "job.lua:3: insufficient funds (job pay v3, t[0]@1041, key \"a\", value {\"cents\":60})");
     assert_text(x.f.where, "job.lua:3");
     assert_text(x.f.text, "insufficient funds");
-    assert_text(x.f.traceback, "job.lua:3: in function 'pay'\njob.lua:6: in function <line 5>\n");
+    assert_text(x.f.traceback, "job.lua:3: in function 'pay'\njob.lua:6: in function <line 5>");
     assert_int_equal(x.f.node, 0);
     close_job(&x);
 }
