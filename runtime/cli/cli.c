@@ -120,10 +120,23 @@ static int global_options(struct cli *c, struct cli_option *v)
     return n;
 }
 
+/* Columns of UTF-8 text. */
+static int width(const char *s)
+{
+    int n = 0;
+
+    for (; *s; s++)
+        n += ((unsigned char)*s & 0xC0) != 0x80;
+    return n;
+}
+
 static void print_options(const struct cli_option *v, int n)
 {
     for (int i = 0; i < n; i++) {
         char left[80];
+
+        if (!v[i].help)
+            continue;
         snprintf(left, sizeof left, "%s%c%s%s%s%s%s", v[i].letter ? "-" : "  ",
                  v[i].letter ? v[i].letter : ' ',
                  v[i].letter && v[i].name ? ", "
@@ -131,14 +144,15 @@ static void print_options(const struct cli_option *v, int n)
                                           : "",
                  v[i].name ? "--" : "", v[i].name ? v[i].name : "", v[i].arg ? " " : "",
                  v[i].arg ? v[i].arg : "");
-        printf("  %-40s %s\n", left, v[i].help);
+        printf("  %s%*s %s\n", left, width(left) < 40 ? 40 - width(left) : 0, "", v[i].help);
     }
 }
 
 static void print_help(const struct command *cmd, const struct cli_option *own, int n_own,
                        const struct cli_option *global, int n_global)
 {
-    printf("once %s - %s\n\nusage: once %s %s\n", cmd->name, cmd->summary, cmd->name, cmd->usage);
+    printf("once %s - %s\n\nusage: once %s%s%s\n", cmd->name, cmd->summary, cmd->name,
+           cmd->usage[0] ? " " : "", cmd->usage);
     if (n_own) {
         printf("\noptions:\n");
         print_options(own, n_own);

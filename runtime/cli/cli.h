@@ -33,7 +33,7 @@ struct cli_option {
     enum option_kind kind;
     void *to;        /* bool, const char *, int64_t or struct text_list */
     const char *arg; /* for help: "HOST:PORT" */
-    const char *help;
+    const char *help; /* NULL: not shown */
 };
 struct cli {
     const char *command; /* "topic create", for messages */

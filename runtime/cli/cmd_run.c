@@ -52,11 +52,19 @@ struct run {
     struct print *print;
     struct drain *drain;
     struct env_timer progress;
+    bool eyes, shown; /* progress is for a terminal; such a line stands there */
     bool ready, stopping, over, broker_stopped;
     int signals;
 };
 
 /* ---- the way out ---- */
+
+static void end_line(struct run *r)
+{
+    if (r->shown)
+        fputc('\n', stderr);
+    r->shown = false;
+}
 
 static void begin_stop(struct run *r)
 {
@@ -64,6 +72,7 @@ static void begin_stop(struct run *r)
         return;
     r->stopping = true;
     env_timer_stop(&r->c->node.env, &r->progress);
+    end_line(r);
     if (r->worker)
         worker_stop(r->worker);
     else if (r->children)
@@ -75,6 +84,7 @@ static void begin_stop(struct run *r)
 static void fail(struct run *r, int code, const char *why)
 {
     if (r->c->exit_code == EXIT_OK) {
+        end_line(r);
         if (!r->o.child || why[0])
             fprintf(stderr, "once run: %s\n", why);
         r->c->exit_code = code;
@@ -120,10 +130,32 @@ static void printed(void *user)
     begin_stop(user);
 }
 
+/* On a terminal one line that is written over, else a line now and then. */
+static void show_progress(struct env_timer *t)
+{
+    struct run *r = list_entry(t, struct run, progress);
+    const char *begin = r->eyes ? "\r" : "once run: ", *end = r->eyes ? "" : "\n";
+    int64_t at = 0, of = 0, fed = 0;
+
+    for (int i = 0; i < r->n_feeds; i++)
+        fed += feed_lines(r->feeds[i]);
+    if (r->drain)
+        drain_progress(r->drain, &at, &of);
+    if (r->feeds_left)
+        fprintf(stderr, "%s%" PRId64 " lines fed%s", begin, fed, end);
+    else if (of)
+        fprintf(stderr, "%s%" PRId64 " of %" PRId64 " records done%s", begin, at, of, end);
+    r->shown = r->eyes;
+    env_timer_set(&r->c->node.env, t,
+                  r->c->node.env.now + ENV_MS(r->eyes ? PROGRESS_EYES_MS : PROGRESS_MS));
+}
+
 static void drained(void *user, int code, const char *why)
 {
     struct run *r = user;
 
+    if (!code && r->shown)
+        show_progress(&r->progress);
     if (code)
         fail(r, code, why);
     else if (r->print)
@@ -136,26 +168,6 @@ static void maybe_drain(struct run *r)
 {
     if (r->o.until_end && r->ready && r->feeds_left == 0 && !r->stopping)
         drain_start(r->drain);
-}
-
-static void show_progress(struct env_timer *t)
-{
-    struct run *r = list_entry(t, struct run, progress);
-    bool eyes = isatty(STDERR_FILENO) && !r->o.out.n;
-    int64_t at = 0, end = 0, fed = 0;
-
-    for (int i = 0; i < r->n_feeds; i++)
-        fed += feed_lines(r->feeds[i]);
-    if (r->drain)
-        drain_progress(r->drain, &at, &end);
-    if (r->feeds_left)
-        fprintf(stderr, "%s%" PRId64 " lines fed%s", eyes ? "\r" : "once run: ", fed,
-                eyes ? "" : "\n");
-    else if (end)
-        fprintf(stderr, "%s%" PRId64 " of %" PRId64 " records done%s",
-                eyes ? "\r" : "once run: ", at, end, eyes ? (at == end ? "\n" : "") : "\n");
-    env_timer_set(&r->c->node.env, t,
-                  r->c->node.env.now + ENV_MS(eyes ? PROGRESS_EYES_MS : PROGRESS_MS));
 }
 
 /* ---- events of the parts ---- */
@@ -351,8 +363,10 @@ static int start(struct run *r)
     if (r->print)
         print_start(r->print);
     r->progress.fire = show_progress;
+    r->eyes = isatty(STDERR_FILENO) && !r->o.out.n;
     if (r->o.until_end && !c->quiet)
-        env_timer_set(&c->node.env, &r->progress, c->node.env.now + ENV_MS(PROGRESS_MS));
+        env_timer_set(&c->node.env, &r->progress,
+                      c->node.env.now + ENV_MS(r->eyes ? PROGRESS_EYES_MS * 5 : PROGRESS_MS));
     return 0;
 }
 
@@ -439,6 +453,28 @@ static int check_options(struct run *r, const char **rest, int n)
     return 0;
 }
 
+/* A misspelt topic would be fed, or waited for, in silence. */
+static int check_topics(struct run *r)
+{
+    struct job_topic_text near;
+
+    for (int i = 0; i < r->o.in.n; i++) {
+        char topic[256];
+        snprintf(topic, sizeof topic, "%.*s", (int)strcspn(r->o.in.v[i], "="), r->o.in.v[i]);
+        if (!job_reads(r->job, topic, &near))
+            return cli_fail(r->c, EXIT_USAGE, "--in %s: the job does not read topic %s%s%s%s",
+                            r->o.in.v[i], topic, near.v[0] ? "; did you mean " : "", near.v,
+                            near.v[0] ? "?" : "");
+    }
+    for (int i = 0; i < r->o.out.n; i++)
+        if (!r->c->quiet && !job_reads(r->job, r->o.out.v[i], &near) &&
+            !job_writes(r->job, r->o.out.v[i], &near))
+            fprintf(stderr, "once run: --out %s: the job does not write topic %s%s%s%s\n",
+                    r->o.out.v[i], r->o.out.v[i], near.v[0] ? "; did you mean " : "", near.v,
+                    near.v[0] ? "?" : "");
+    return 0;
+}
+
 static int run(struct run *r)
 {
     struct cli *c = r->c;
@@ -447,6 +483,8 @@ static int run(struct run *r)
 
     if (job_file_load(&r->job, r->o.job_path, &e))
         return cli_fail(c, EXIT_JOB, "%s", e.text);
+    if (check_topics(r))
+        return c->exit_code;
     if (c->dry_run) {
         printf("job %.*s version %" PRId64 ": %d nodes, %d stores\n", SLICE_FMT(r->job->name),
                r->job->version, r->job->n_nodes, r->job->n_stores);
@@ -491,7 +529,7 @@ int cmd_run(struct cli *c, int argc, char **argv)
         {"out", 0, OPTION_LIST, &r->o.out, "TOPIC", "print its committed records; may repeat"},
         {"until-end", 0, OPTION_FLAG, &r->o.until_end, NULL,
          "stop when all input is processed, committed and printed"},
-        {"child", 0, OPTION_INT, &r->o.parent, "PID", "used by --workers: die with that process"},
+        {"child", 0, OPTION_INT, &r->o.parent, "PID", NULL}, /* from --workers: die with it */
     };
     if (cli_parse(c, command_find("run"), options, sizeof options / sizeof options[0], argc, argv,
                   rest, &n_rest)) {

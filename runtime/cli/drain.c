@@ -67,18 +67,25 @@ static void ask_end(struct drain_partition *v,
     admin_list_offset(v->d->client, &v->ask);
 }
 
+static void count_progress(struct drain *d)
+{
+    d->at = d->end = 0;
+    for (int i = 0; i < d->n; i++) {
+        int64_t at = d->entries[i].offset, end = d->v[i].end;
+        d->end += end;
+        d->at += at < 0 ? 0 : at > end ? end : at;
+    }
+}
+
 /* Sources first: what they still hold may yet come to a # topic. */
 static bool sources_met(struct drain *d)
 {
     bool met = true;
 
-    d->at = d->end = 0;
     for (int i = 0; i < d->n; i++) {
         int64_t at = d->entries[i].offset;
         if (d->v[i].topic->internal)
             continue;
-        d->end += d->v[i].end;
-        d->at += at < 0 ? 0 : at > d->v[i].end ? d->v[i].end : at;
         met &= d->v[i].end == 0 || at >= d->v[i].end;
     }
     return met;
@@ -113,6 +120,7 @@ static void got_offsets(struct fetch_offsets *op, int res, const struct err *e)
             finish(d, cli_code(res), e->text);
         return;
     }
+    count_progress(d);
     if (sources_met(d) && internals_met(d)) {
         if (d->once) {
             finish(d, EXIT_OK, "");

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 enum { TXN_LINES = 20000, TXN_BYTES = 4 << 20, RETRY_MS = 100, RETRIES_MAX = 300 };
 enum { TXN_MS = 100, TXN_TIMEOUT_MS = 10000 }; /* commit after; the broker aborts after */
@@ -466,6 +467,7 @@ int feed_open(struct feed **out, struct cli *c, struct client *client, const str
               struct err *e)
 {
     struct feed *f = calloc(1, sizeof *f);
+    struct stat st;
     struct producer_options po = {.room = room, .transaction_timeout_ms = TXN_TIMEOUT_MS};
     int rc;
 
@@ -482,6 +484,9 @@ int feed_open(struct feed **out, struct cli *c, struct client *client, const str
     } else if (!realpath(o->path, f->path)) {
         free(f);
         return err_set(e, ERR_NOT_FOUND, "--in %s=%s: no such file", o->topic, o->path);
+    } else if (stat(f->path, &st) == 0 && S_ISDIR(st.st_mode)) {
+        free(f);
+        return err_set(e, ERR_INVALID, "--in %s=%s: it is a directory", o->topic, o->path);
     }
     snprintf(f->group, sizeof f->group, "%.*s-in", SLICE_FMT(o->job));
     snprintf(f->txn_id, sizeof f->txn_id, "%.*s-in-%s", SLICE_FMT(o->job), o->topic);

@@ -799,6 +799,66 @@ def dry_run_changes_nothing(d):
     check(not os.path.exists(d.path("data")), "the data directory was made")
 
 
+# ---- what a person types wrong ----
+
+@case
+def help_comes_in_every_form(d):
+    full = once("run", "--help").out
+    equal(once("help", "run").out, full, "once help run")
+    equal(once("help", "topic", "create").out, once("topic", "create", "-h").out, "once help topic create")
+    check(b"--child" not in full, "an option of the program's own is shown")
+    columns = {l.decode().rindex("  ") for l in full.splitlines() if l.startswith(b"      --in-") or b"HOST:PORT" in l[:30]}
+    equal(len(columns), 1, f"texts of options stand at {columns}")
+
+
+@case
+def misspelt_topics_are_told(d):
+    job, path = d.file("job.lua", COUNT_JOB), d.file("lines", "a\n")
+    r = run(d, job, "--in", f"inn={path}", "--until-end", code=2)
+    check(b"does not read topic inn; did you mean in?" in r.err, r.err)
+    r = run(d, job, "--in", f"in={path}", "--out", "outt", "--until-end")
+    check(b"does not write topic outt; did you mean out?" in r.err, r.err)
+    r = run(d, job, "--in", f"in={path}", "--out", "out", "--out", "in", "--until-end")
+    check(b"does not" not in r.err, r.err)
+
+
+@case
+def an_error_ends_in_one_line_end(d):
+    job, path = d.file("job.lua", COUNT_JOB.replace("local k", "error('oops') local k")), d.file("lines", "a\n")
+    r = run(d, job, "--in", f"in={path}", "--until-end", code=3)
+    check(r.err.endswith(b"in function <line 3>\n"), r.err)
+    r = run(d, job, "--workers", "2", "--in", f"in={path}", "--until-end", code=3)
+    check(b"\n\n" not in r.err, r.err)
+
+
+@case
+def a_job_may_fail_while_its_file_is_read(d):
+    job = d.file("job.lua", COUNT_JOB.replace("local k", "error('oops') local k"))
+    path = d.file("lines", "a\n" * 2_000_000)
+    for _ in range(8):
+        r = run(d, job, "--in", f"in={path}", "--until-end", code=3)
+        check(b"job.lua:4: oops" in r.err, r.err)
+
+
+@case
+def a_silent_stdin_does_not_hold_up_the_end(d):
+    job = d.file("job.lua", COUNT_JOB)
+    r = Running("run", job, "--data", d.path("data"), "--in", "in=-", stdin=subprocess.PIPE)
+    r.line("ready ")
+    time.sleep(0.5)
+    r.signal(signal.SIGTERM, 0, seconds=5)
+
+
+@case
+def closed_standard_streams_do_no_harm(d):
+    job, path = d.file("job.lua", COUNT_JOB), d.file("lines", "a\n")
+    once_quoted = f"'{ONCE}' run '{job}' --data '{d.path('data')}' --in"
+    got = subprocess.run(["sh", "-c", f"{once_quoted} in='{path}' --out out --until-end <&- 2>&-"], capture_output=True)
+    equal((got.returncode, got.stdout), (0, b"a\t1\n"), "stdin and stderr closed")
+    got = subprocess.run(["sh", "-c", f"{once_quoted} in=- --out out --until-end <&-"], capture_output=True)
+    equal((got.returncode, got.stdout), (0, b"a\t1\n"), "--in in=- without stdin")
+
+
 def main():
     global ONCE
     ap = argparse.ArgumentParser()
