@@ -19,7 +19,7 @@ int drain_open(struct drain **d, struct cli *c, struct client *client,
                const struct drain_options *o, struct err *e);
 /* Now: the ends that count are those of this moment. Topics must exist. */
 void drain_start(struct drain *d);
-/* Committed so far and wanted, over the sources, for a progress line. */
+/* Committed so far and wanted, over all topics read, for a progress line. */
 void drain_progress(const struct drain *d, int64_t *at, int64_t *end);
 void drain_free(struct drain *d);
 #endif
