@@ -267,8 +267,11 @@ static int64_t run_commit(struct env_op *op)
     struct lmdb_store *s = (struct lmdb_store *)c->store;
     struct store_meta now;
     MDB_txn *txn = NULL;
-    int rc = from_mdb(mdb_txn_begin(s->mdb, NULL, 0, &txn));
+    int rc, dead;
 
+    if (c->sync) /* a reader that was killed would keep all pages since from being used again */
+        mdb_reader_check(s->mdb, &dead);
+    rc = from_mdb(mdb_txn_begin(s->mdb, NULL, 0, &txn));
     if (rc)
         return rc;
     rc = read_meta(s, txn, &now);

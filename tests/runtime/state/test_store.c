@@ -3,6 +3,7 @@
 #include "base/rng.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mount.h>
@@ -369,6 +370,60 @@ static void another_process_may_read_an_open_store(void **state)
     assert_string_equal(bench_get(b, 0, "k"), "2");
 }
 
+static void rewrite(struct bench *b, int times)
+{
+    static char value[50000];
+
+    memset(value, 'v', sizeof value - 1);
+    for (int i = 0; i < times; i++) {
+        bench_put(b, 0, "k", value);
+        assert_int_equal(bench_commit(b), 0);
+    }
+}
+
+static int64_t file_size(struct bench *b)
+{
+    char path[300];
+    struct stat st;
+
+    snprintf(path, sizeof path, "%s/data.mdb", b->path);
+    assert_int_equal(stat(path, &st), 0);
+    return st.st_size;
+}
+
+/* `once state dump`, killed: what it looked at must not be kept for ever. */
+static void a_killed_reader_does_not_make_the_file_grow(void **state)
+{
+    struct bench *b = *state;
+    int64_t size;
+    pid_t pid;
+    int status;
+
+    rewrite(b, 3);
+    pid = fork();
+    if (pid == 0) {
+        const char *const names[] = {"a"};
+        struct task_store *s = NULL;
+        struct store_iter *it;
+        struct err e = {0};
+        if (store_lmdb_open_ro(b->path, names, 1, &s, &e) == 0 &&
+            s->vt->range(s, 0, SLICE_NULL, SLICE_NULL, false, &it) == 0)
+            kill(getpid(), SIGKILL);
+        _exit(1);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFSIGNALED(status));
+    size = file_size(b);
+    rewrite(b, 20);
+    assert_true(file_size(b) > size + 500000); /* so it would go on */
+    b->commit.sync = true;
+    rewrite(b, 1);
+    b->commit.sync = false;
+    size = file_size(b);
+    rewrite(b, 100);
+    assert_true(file_size(b) <= size + 200000);
+}
+
 static void a_file_that_is_no_store_is_corrupt(void **state)
 {
     struct bench *b = *state;
@@ -596,6 +651,7 @@ int main(void)
         BOTH(a_second_open_is_refused),
         BOTH(a_random_walk_is_as_the_model),
         LMDB_ONLY(another_process_may_read_an_open_store),
+        LMDB_ONLY(a_killed_reader_does_not_make_the_file_grow),
         LMDB_ONLY(a_file_that_is_no_store_is_corrupt),
         LMDB_ONLY(a_value_too_large_for_a_record_is_told),
         LMDB_ONLY(a_synced_commit_has_its_pages_on_disk_before_they_count),
