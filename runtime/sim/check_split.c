@@ -7,6 +7,7 @@
  * way (a running sum does), is as it must be. */
 #include "base/check.h"
 #include "runtime/sim/check.h"
+#include <stdio.h>
 #include <stdlib.h>
 
 struct result {
@@ -95,29 +96,63 @@ static uint32_t run_end(const struct results *l, uint32_t at)
     return end;
 }
 
-static const struct result *first_off(struct results *want, struct results *is)
+/* A key with other results: its last ones, where it has any. */
+struct difference {
+    struct result want, is;
+    bool in_want, in_is;
+};
+
+static bool first_off(struct results *want, struct results *is, struct difference *d)
 {
     uint32_t i = 0, k = 0;
 
     while (i < want->n || k < is->n) {
         int c = i == want->n ? 1 : k == is->n ? -1 : compare_key(&want->v[i], &is->v[k]);
         uint32_t i_end = c <= 0 ? run_end(want, i) : i, k_end = c >= 0 ? run_end(is, k) : k;
-        if (c < 0)
-            return &want->v[i];
-        if (c > 0)
-            return &is->v[k];
-        if (!same(want->v + i, i_end - i, is->v + k, k_end - k))
-            return &want->v[i];
+        d->in_want = c <= 0;
+        d->in_is = c >= 0;
+        if (d->in_want)
+            d->want = want->v[i_end - 1];
+        if (d->in_is)
+            d->is = is->v[k_end - 1];
+        if (c || !same(want->v + i, i_end - i, is->v + k, k_end - k))
+            return true;
         i = i_end;
         k = k_end;
     }
-    return NULL;
+    return false;
+}
+
+static const char *show(const struct result *r, char text[static 64])
+{
+    enum { SHOWN = 48 };
+    struct slice v = r ? r->value : SLICE_NULL;
+
+    if (!r)
+        return "nothing";
+    if (!v.p)
+        return "a tombstone";
+    snprintf(text, 64, "%.*s%s", (int)(v.n < SHOWN ? v.n : SHOWN), (const char *)v.p,
+             v.n > SHOWN ? "..." : "");
+    return text;
+}
+
+static void tell(struct verdict *v, const struct difference *d)
+{
+    const struct result *r = d->in_want ? &d->want : &d->is;
+    char is[64], want[64];
+
+    verdict_add(v, VIOLATION_OTHER,
+                "%.*s: key \"%.*s\" ends with %s, on one partition with %s: its state is split "
+                "over partitions, or its results depend on the order (sums of floats do)",
+                SLICE_FMT(r->topic), SLICE_FMT(r->key), show(d->in_is ? &d->is : NULL, is),
+                show(d->in_want ? &d->want : NULL, want));
 }
 
 void check_split(struct sim_evidence *x)
 {
     struct results want = {0}, is = {0};
-    const struct result *off;
+    struct difference off = {0};
 
     if (!x->single || !x->job->order_any || verdict_total(x->verdict))
         return;
@@ -129,12 +164,8 @@ void check_split(struct sim_evidence *x)
         qsort(want.v, want.n, sizeof *want.v, by_key);
     if (is.n)
         qsort(is.v, is.n, sizeof *is.v, by_key);
-    off = first_off(&want, &is);
-    if (off)
-        verdict_add(x->verdict, VIOLATION_OTHER,
-                    "%.*s: key \"%.*s\" has other results on one partition: its state is split "
-                    "over partitions",
-                    SLICE_FMT(off->topic), SLICE_FMT(off->key));
+    if (first_off(&want, &is, &off))
+        tell(x->verdict, &off);
     free(want.v);
     free(is.v);
 }

@@ -156,7 +156,9 @@ static void state_split_over_partitions_is_told(void **state)
     b.o.faults = 0;
     sim_run_seed(&b.o, &b.prepared, 1, &r);
     assert_int_equal(r.verdict.n[VIOLATION_OTHER], 1);
-    assert_non_null(strstr(r.verdict.first, "split over partitions"));
+    assert_non_null(strstr(r.verdict.first,
+                           "out: key \"all\" ends with 2, on one partition with 4: "
+                           "its state is split over partitions"));
     b.o.partitions = 1;
     sim_run_seed(&b.o, &b.prepared, 1, &r);
     assert_int_equal(verdict_total(&r.verdict), 0);
