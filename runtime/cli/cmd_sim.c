@@ -16,6 +16,7 @@
  */
 #define SIM_WALL_MS 1700000000000
 #define PROGRESS_NS 10000000000u
+enum { SHOWN_MAX = 10 };
 
 struct sim_args {
     const char *job, *faults, *guarantee, *mutate;
@@ -31,7 +32,7 @@ struct sim_cmd {
     struct sim_prepared prepared;
     uint64_t n[VIOLATION_OTHER + 1], faults, began, told;
     bool violated;
-    uint64_t first_bad;
+    uint64_t first_bad, n_shown;
 };
 
 static uint64_t now_ns(void)
@@ -264,7 +265,10 @@ static void note(struct sim_cmd *s, uint64_t seed, const struct sim_result *r)
     if (!s->violated)
         s->first_bad = seed;
     s->violated = true;
-    fprintf(stderr, "seed %" PRIu64 ": %s\n", seed, r->verdict.first);
+    if (s->n_shown < SHOWN_MAX || s->c->verbose)
+        fprintf(stderr, "seed %" PRIu64 ": %s\n", seed, r->verdict.first);
+    if (++s->n_shown == SHOWN_MAX && !s->c->verbose)
+        fprintf(stderr, "further seeds are only counted; -v shows them\n");
 }
 
 static void quoted(const char *word)

@@ -28,7 +28,8 @@ static bool partition_drained(struct at_rest *d, int i)
     if (stable != high || at < high)
         not_yet(d, "%.*s-%d: a consumer is at %" PRId64 ", stable is %" PRId64 " of %" PRId64,
                 SLICE_FMT(e->topic), e->partition, at, stable, high);
-    else if (e->offset <= t->parts[e->partition].last_committed)
+    else if (t->parts[e->partition].last_committed >= 0 &&
+             e->offset <= t->parts[e->partition].last_committed)
         not_yet(d, "%.*s-%d: the job is at %" PRId64 ", the last record at %" PRId64,
                 SLICE_FMT(e->topic), e->partition, e->offset,
                 t->parts[e->partition].last_committed);

@@ -139,6 +139,29 @@ static void at_most_once_shows_losses(void **state)
     assert_true(lost > 0);
 }
 
+/* One key: of two partitions of # topics one stays empty. */
+static void a_partition_without_records_is_drained(void **state)
+{
+    static const char lua[] =
+        "local once = require 'once'\n"
+        "local job = once.job { name = 'one', on_error = { dead_letter = 'bad' } }\n"
+        "job:node { name = 'a', from = 'in', to = '#k', process = function(ctx, r)\n"
+        "  if r.value == 'b' then ctx:reject('bad') end\n"
+        "  ctx:emit('#k', { key = 'k', value = r.value }) end }\n"
+        "job:node { name = 'b', from = '#k', to = 'out', process = function(ctx, r)\n"
+        "  ctx:emit('out', r) end }\n"
+        "return job\n";
+    struct sim_result r;
+    struct bench b;
+
+    bench_open_text(&b, lua, "a\nb\nc\nd\n", 10);
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        sim_run_seed(&b.o, &b.prepared, seed, &r);
+        assert_string_equal(r.verdict.first, "");
+    }
+    bench_close(&b);
+}
+
 /* Counts what the source topic is, not by key: on two partitions the answer is split. */
 static void state_split_over_partitions_is_told(void **state)
 {
@@ -208,6 +231,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_recovery_that_does_not_sync_is_caught),
         cmocka_unit_test(at_least_once_shows_duplicates),
         cmocka_unit_test(at_most_once_shows_losses),
+        cmocka_unit_test(a_partition_without_records_is_drained),
         cmocka_unit_test(state_split_over_partitions_is_told),
         cmocka_unit_test(a_job_that_a_record_stops_cannot_be_judged),
     };
