@@ -239,6 +239,33 @@ static void state_without_offsets_is_told(void **state)
     assert_string_equal(rig_store(&r, 0, 0, "0_0", "counts"), "a=6 b=6 c=6 d=6");
 }
 
+/* EO-59: a task that wrote without moving sends its offset all the same, for the group to say
+ * whether it still owns what it wrote. Here a first try wrote, and the second is far away. */
+static void an_offset_that_did_not_move_is_sent_again(void **state)
+{
+    static const char lua[] = HEAD
+        "local first = true\n"
+        "return once.job { name = 'j', from = 'in', to = 'out', stores = { s = {} },\n"
+        "  retries = { n = 3, backoff = '20s' }, process = function(ctx, r)\n"
+        "  ctx.s:put(r.key, 1)\n"
+        "  if r.value == 'later' and first then first = false error 'not yet' end\n"
+        "  ctx:emit('out', { key = r.key, value = 1 })\n"
+        "end }\n";
+    int64_t offsets[2];
+
+    rig_open(&r, &(struct rig_options){.lua = lua, .partitions = 2, .held = true});
+    rig_put(&r, "in", 0, "a", "now");
+    rig_put(&r, "in", 1, "b", "later");
+    rig_start(&r, 0);
+    rig_run(&r, 5000);
+    for (int32_t p = 0; p < 2; p++)
+        offsets[p] = rig_committed(&r, "j", "in", p, NULL);
+    assert_int_equal(offsets[0], 1);
+    assert_int_equal(offsets[1], 0);
+    rig_drain(&r);
+    assert_int_equal(rig_read(&r, "out"), 2);
+}
+
 #define CASE(f) cmocka_unit_test_teardown(f, close_rig)
 
 int main(void)
@@ -251,6 +278,7 @@ int main(void)
         CASE(a_full_disk_costs_no_rebuild),
         CASE(what_lies_behind_the_target_comes_the_next_time),
         CASE(state_without_offsets_is_told),
+        CASE(an_offset_that_did_not_move_is_sent_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
