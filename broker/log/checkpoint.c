@@ -27,6 +27,7 @@ void log_mark_cut(struct log *l)
     c->max_ts = s ? s->index.max_ts : -1;
     c->max_off = s ? s->index.max_off : 0;
     c->created_ms = s ? s->created_ms : 0;
+    c->txn_sum = l->txn_sum;
     c->since = s ? s->index.since : 0;
     c->idx_bytes = s ? s->index.idx_filed + s->index.idx.n : 0;
     c->tidx_bytes = s ? s->index.tidx_filed + s->index.tidx.n : 0;

@@ -44,6 +44,7 @@ void checkpoint_add(struct buf *out, const struct checkpoint_log *l)
     put_be64(p + 96, (uint64_t)l->snapshot);
     put_be64(p + 104, (uint64_t)l->stateless);
     put_be32(p + 112, (uint32_t)l->topic.n);
+    put_be32(p + 116, l->txn_sum);
     put_be64(p + 120, l->since);
     put_be64(p + 128, l->idx_bytes);
     put_be64(p + 136, l->tidx_bytes);
@@ -110,6 +111,7 @@ int checkpoint_next(struct slice file, size_t *at, struct checkpoint_log *l)
     l->created_ms = (int64_t)get_be64(p + 88);
     l->snapshot = (int64_t)get_be64(p + 96);
     l->stateless = (int64_t)get_be64(p + 104);
+    l->txn_sum = get_be32(p + 116);
     l->since = get_be64(p + 120);
     l->idx_bytes = get_be64(p + 128);
     l->tidx_bytes = get_be64(p + 136);

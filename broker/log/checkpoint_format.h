@@ -9,7 +9,9 @@
  *         timestamp of the segment's first batch, greatest timestamp and its offset, creation time,
  *         offset of the newest producer snapshot, offset up to which there are no producers (or
  *         -1),
- *         what goes on the segment's indexes (struct index), length of the topic's name, the name
+ *         length of the topic's name, sum of the CRCs of the entries in .txnindex files (none is
+ *         made again for being missing, so it must show), what goes on the segment's indexes
+ *         (struct index), the name
  */
 #ifndef ONCE_BROKER_LOG_CHECKPOINT_FORMAT_H
 #define ONCE_BROKER_LOG_CHECKPOINT_FORMAT_H
@@ -40,6 +42,7 @@ struct checkpoint_log {
     int64_t snapshot; /* -1 none */
     int64_t
         stateless; /* no producer has state at this offset: replay may begin there; -1 not known */
+    uint32_t txn_sum; /* of the .txnindex entries of markers below end */
     uint64_t since, idx_bytes, tidx_bytes;
     int64_t last_tidx_ts, last_tidx_off;
 };

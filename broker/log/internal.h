@@ -84,6 +84,8 @@ struct log {
     struct segment *durable_seg; /* where the durable end lies */
     struct tail tail;
     struct list tails_link; /* d->tails while tail.n > 0 */
+    uint32_t txn_sum;       /* of the CRCs of all entries in the segments' txn */
+    bool txn_rebuilt;       /* recovery made them again: the files do not have them */
     struct epoch_entry *epochs;
     int n_epochs, cap_epochs;
     bool epochs_dirty;

@@ -372,6 +372,7 @@ void log_txnindex_add(struct log *l, int64_t marker_offset, const unsigned char 
         return;
     if (buf_put(b, entry, 34) < 0)
         logdir_poison(l->d, "%s: out of memory for aborted transactions", l->path);
+    l->txn_sum += crc32c(0, entry, 34);
 }
 
 void log_txnindex_scan(struct log *l, int64_t from_offset,

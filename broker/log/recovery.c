@@ -431,7 +431,7 @@ static void settle(struct recovery *r)
     d->recovering = false;
     LIST_EACH (it, &d->logs) {
         struct log *l = list_entry(it, struct log, link);
-        if ((l->redo || r->kafka) && !l->dirty && l->durable_seg) {
+        if ((l->redo || r->kafka || l->txn_rebuilt) && !l->dirty && l->durable_seg) {
             l->dirty = true;
             d->n_dirty++;
             list_push(&d->dirty, &l->dirty_link);

@@ -11,15 +11,19 @@
 
 /* ---- producers' state ---- */
 
-static void load_txnindex(struct recovery *r, struct segment *s, int64_t limit)
+/* The entries of markers below `limit`: into memory, and the sum of their CRCs. */
+static uint32_t load_txnindex(struct recovery *r, struct segment *s, int64_t limit)
 {
     char path[PATH_CAP];
     struct buf b;
     int64_t last = -1;
+    uint32_t sum = 0;
 
+    buf_reset(&s->txn);
+    s->txn_filed = 0;
     segment_path(s, ".txnindex", path);
     buf_init(&b, 1u << 30);
-    if (read_whole(r->d->env, path, &b) < 0)
+    if (!s->has_index[2] || read_whole(r->d->env, path, &b) < 0)
         b.n = 0;
     for (size_t at = 0; at + 34 <= b.n; at += 34) {
         int64_t first = (int64_t)get_be64(b.p + at + 10);
@@ -30,10 +34,38 @@ static void load_txnindex(struct recovery *r, struct segment *s, int64_t limit)
             off >= limit)
             break;
         last = off;
-        buf_put(&s->txn, b.p + at, 34);
+        if (buf_put(&s->txn, b.p + at, 34) == 0)
+            sum += crc32c(0, b.p + at, 34);
     }
     s->txn_filed = s->txn.n;
     buf_deinit(&b);
+    return sum;
+}
+
+static uint32_t load_txnindexes(struct recovery *r, struct log *l, int64_t limit)
+{
+    uint32_t sum = 0;
+
+    for (int i = 0; i < l->n_segs; i++)
+        sum += load_txnindex(r, l->segs[i], limit);
+    return sum;
+}
+
+/* Are the files of aborted transactions what they were at the checkpoint? A reader without them
+ * would take aborted records for committed ones. */
+static bool txnindexes_whole(struct recovery *r, struct log *l)
+{
+    if (load_txnindexes(r, l, l->ck.end) == l->ck.txn_sum)
+        return true;
+    env_warn(r->d->env, "%s: a .txnindex file is missing or damaged, made again from the segments",
+             l->path);
+    for (int i = 0; i < l->n_segs; i++) {
+        buf_reset(&l->segs[i]->txn);
+        l->segs[i]->txn_filed = 0;
+    }
+    l->txn_sum = 0;
+    l->txn_rebuilt = true;
+    return false;
 }
 
 /* Loads the snapshot at `offset`: 0 taken; else it goes. */
@@ -67,8 +99,9 @@ int recovery_replay(struct recovery *r, struct log *l, struct err *e)
 {
     struct logdir *d = r->d;
     int64_t from = l->start;
+    bool whole = r->kafka || txnindexes_whole(r, l);
 
-    if (!(l->flags & LOG_REPLAY_ALL)) {
+    if (whole && !(l->flags & LOG_REPLAY_ALL)) {
         int64_t stateless = l->ck.stateless <= l->durable ? l->ck.stateless : -1;
         if (stateless > from)
             from = stateless;
@@ -82,9 +115,8 @@ int recovery_replay(struct recovery *r, struct log *l, struct err *e)
             }
         }
     }
-    for (int i = 0; i < l->n_segs; i++)
-        if (l->segs[i]->has_index[2])
-            load_txnindex(r, l->segs[i], from > l->ck.end ? from : l->ck.end);
+    if (whole)
+        l->txn_sum = load_txnindexes(r, l, from > l->ck.end ? from : l->ck.end);
     if (!d->hooks.replay || from >= l->durable)
         return 0;
     return recovery_each(r, l, from, replay_batch, d, e);

@@ -136,11 +136,74 @@ static void readers_of_a_lost_segment_get_an_error(void **state)
     }
 }
 
+static bool count_entry(void *user, const unsigned char entry[34])
+{
+    (void)entry;
+    ++*(int *)user;
+    return true;
+}
+
+static int entries_of(struct log *l)
+{
+    int n = 0;
+    log_txnindex_scan(l, 0, count_entry, &n);
+    return n;
+}
+
+static void lost_aborted_transactions_are_replayed(void **state)
+{
+    unsigned char entry[34] = {0};
+    struct fx x;
+    struct log *l;
+    struct buf b;
+    char path[512];
+    (void)state;
+
+    for (int how = 0; how < 3; how++) {
+        fx_init_sim(&x, 1);
+        x.producers = true;
+        fx_start(&x);
+        l = fx_create(&x, "a", 1, 0)->logs[0];
+        for (int i = 0; i < 20; i++)
+            assert_int_equal(fx_append(&x, l, "old", 1), 0);
+        fx_sync(&x);
+        put_be64(entry + 2, 7);
+        for (int i = 3; i < 20; i += 5) {
+            put_be64(entry + 18, (uint64_t)i);
+            log_txnindex_add(l, i, entry);
+        }
+        fx_pass(&x, ENV_S(20));
+        fx_close(&x);
+        fx_start(&x);
+        l = fx_topic(&x, "a")->logs[0];
+        assert_int_equal(x.n_replayed, 0);
+        assert_int_equal(entries_of(l), 4);
+        fx_close(&x);
+        fx_path(&x, path, "a-0/00000000000000000000.txnindex");
+        buf_init(&b, 1 << 20);
+        fx_get(&x, path, &b);
+        assert_int_equal(b.n, 4 * 34);
+        b.p[34 + 9] ^= 1; /* another producer */
+        b.n = how == 1 ? 2 * 34 : b.n;
+        if (how == 0)
+            assert_int_equal(x.env->vt->remove_wait(x.env, path), 0);
+        else
+            fx_put(&x, path, buf_slice(&b));
+        buf_deinit(&b);
+        fx_start(&x);
+        assert_int_equal(x.n_replayed, 20);
+        assert_int_equal(entries_of(fx_topic(&x, "a")->logs[0]), 0); /* the owner's to add */
+        fx_close(&x);
+        fx_deinit(&x);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_lost_partition_metadata_loses_no_record),
         cmocka_unit_test(readers_of_a_lost_segment_get_an_error),
+        cmocka_unit_test(lost_aborted_transactions_are_replayed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
