@@ -76,7 +76,7 @@ long_driver() { # in the background: parts without a result for these sources, o
 long_run() {
     mkdir -p build/long
     pid=$(cat build/long/pid 2>/dev/null)
-    if [ -n "$pid" ] && tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null | grep -q 'run.sh long-driver'; then
+    if [ -n "$pid" ] && grep -qsa 'long-driver' "/proc/$pid/cmdline"; then
         echo "a long run is under way (pid $pid), its parts: $(cat build/long/parts)"
     else
         echo "$*" >build/long/parts
