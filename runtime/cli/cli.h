@@ -31,8 +31,8 @@ struct cli_option {
     const char *name; /* without dashes */
     char letter;      /* 0: none */
     enum option_kind kind;
-    void *to;        /* bool, const char *, int64_t or struct text_list */
-    const char *arg; /* for help: "HOST:PORT" */
+    void *to;         /* bool, const char *, int64_t or struct text_list */
+    const char *arg;  /* for help: "HOST:PORT" */
     const char *help; /* NULL: not shown */
 };
 struct cli {
