@@ -155,6 +155,32 @@ static void eo_19_version_1_takes_a_new_epoch_after_an_indefinite_outcome(void *
     assert_int_equal(s.epoch, 6);
 }
 
+/* A late copy of an enrolment would let a late Produce into the next transaction, one of offsets
+ * would take them back. */
+static void eo_19_version_1_counts_enrolments_and_offsets_without_answer_too(void **state)
+{
+    for (int what = 0; what < 4; what++) {
+        struct session s;
+        struct session_partition p;
+        start(&s, &p, true);
+        assert_int_equal(session_begin(&s, 1), 0);
+        session_enrol_sent(&s);
+        if (what == 0)
+            assert_int_equal(session_enrol_result(&s, &p, NO_ANSWER), SESSION_RETRY_COORDINATOR);
+        if (what == 1)
+            assert_int_equal(session_enrol_result(&s, &p, true, KAFKA_REQUEST_TIMED_OUT),
+                             SESSION_RETRY);
+        assert_int_equal(session_enrol_result(&s, &p, true, KAFKA_NONE), SESSION_DONE);
+        session_offsets_sent(&s);
+        if (what == 2)
+            assert_int_equal(session_offsets_result(&s, NO_ANSWER), SESSION_RETRY_COORDINATOR);
+        assert_int_equal(session_offsets_result(&s, true, KAFKA_NONE), SESSION_DONE);
+        assert_int_equal(session_end_begin(&s, true), 1);
+        assert_int_equal(session_end_result(&s, true, KAFKA_NONE, -1, -1), SESSION_DONE);
+        assert_int_equal(s.state, what < 3 ? SESSION_NONE : SESSION_IDLE);
+    }
+}
+
 static void eo_46_unknown_commit_is_asked_again_and_never_guessed(void **state)
 {
     static const struct {
@@ -605,6 +631,7 @@ int main(void)
         cmocka_unit_test(commit_leads_back_to_idle),
         cmocka_unit_test(eo_49_empty_transaction_sends_no_end),
         cmocka_unit_test(eo_19_version_1_takes_a_new_epoch_after_an_indefinite_outcome),
+        cmocka_unit_test(eo_19_version_1_counts_enrolments_and_offsets_without_answer_too),
         cmocka_unit_test(eo_46_unknown_commit_is_asked_again_and_never_guessed),
         cmocka_unit_test(commit_given_up_is_unknown_and_abort_is_not_committed),
         cmocka_unit_test(answers_of_the_coordinator_mean_what_they_should),
