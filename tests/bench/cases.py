@@ -115,11 +115,14 @@ def spread(lab, o):
         return [{"name": "spread", "skipped": "librdkafka is not installed"}]
     broker = OurBroker(lab, "spread")
     count = o.scaled(2000000)
+    r = lambda partitions: lab.figures("rdk_produce", "mock", "mock", partitions, 100, count)[0]
     sides = [("one", lambda: produced(lab, broker, 100, count)),
-             ("many", lambda: produced(lab, broker, 100, count, partitions=64))]
+             ("many", lambda: produced(lab, broker, 100, count, partitions=64)),
+             ("R_one", lambda: r(1)), ("R_many", lambda: r(64))]
     kept, dropped = rounds(lab, o.rounds, lambda forwards: in_turn(forwards, sides))
     broker.stop()
-    return [row("produce 100 B, 64 partitions against 1", kept, dropped, "messages/s", [("many", "one")])]
+    return [row("produce 100 B, 64 partitions against 1", kept, dropped, "messages/s",
+                [("many", "one"), ("R_many", "R_one"), ("one", "R_one"), ("many", "R_many")])]
 
 
 def fetch(lab, o):

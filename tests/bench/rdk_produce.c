@@ -7,6 +7,7 @@
  * from the first produce to the last acknowledgement. The messages are the same bytes every
  * time. */
 #include <librdkafka/rdkafka.h>
+#include <librdkafka/rdkafka_mock.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,6 +98,8 @@ int main(int argc, char **argv)
     for (long i = 0; i < size; i++)
         bytes[i] = (char)('a' + i % 26);
     rk = producer(argv[1]);
+    if (strcmp(argv[1], "mock") == 0)
+        rd_kafka_mock_topic_create(rd_kafka_handle_mock_cluster(rk), argv[2], (int)partitions, 1);
     t = rd_kafka_topic_new(rk, argv[2], NULL);
     for (int i = 0; i < 1000;
          i++) /* connections, metadata and producer id are not what is measured */
