@@ -78,7 +78,7 @@ int conf_set(struct conf *c, struct slice key, struct slice value)
         free(v);
         return -ERR_NOMEM;
     }
-    c->v[c->n++] = (struct conf_entry){k, v};
+    c->v[c->n++] = (struct conf_entry){.key = k, .value = v};
     return 0;
 }
 
@@ -104,7 +104,11 @@ int conf_copy(struct conf *to, const struct conf *from)
 const char *conf_get(const struct conf *c, const char *key)
 {
     int i = find(c, slice_str(key));
-    return i < 0 ? NULL : c->v[i].value;
+
+    if (i < 0)
+        return NULL;
+    c->v[i].asked = true;
+    return c->v[i].value;
 }
 
 int conf_i64(const struct conf *c, const char *key, int64_t fallback, int64_t *out, struct err *e)

@@ -7,6 +7,7 @@
 
 struct conf_entry {
     char *key, *value;
+    bool asked; /* somebody has looked for it: what nobody knows is a mistake of whoever set it */
 };
 struct conf {
     struct conf_entry *v;

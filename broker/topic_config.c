@@ -171,6 +171,27 @@ static bool value_valid(const struct topic_config_def *d, const char *value)
     }
 }
 
+static int refuse(const struct topic_config_def *d, const char *name, const char *value,
+                  struct err *e)
+{
+    char allowed[200];
+    int n = 0;
+
+    if (d->type == CONFIG_BOOLEAN)
+        snprintf(allowed, sizeof allowed, "true or false");
+    else if (d->one_of)
+        for (int i = 0; d->one_of[i] && n < (int)sizeof allowed; i++)
+            n += snprintf(allowed + n, sizeof allowed - (size_t)n, "%s%s", i ? ", " : "one of ",
+                          d->one_of[i]);
+    else if (d->max == INT64_MAX || d->max == INT32_MAX)
+        snprintf(allowed, sizeof allowed, "a number of at least %lld", (long long)d->min);
+    else
+        snprintf(allowed, sizeof allowed, "a number from %lld to %lld", (long long)d->min,
+                 (long long)d->max);
+    return err_set(e, ERR_INVALID, "Invalid value %s for configuration %s: it takes %s", value,
+                   name, allowed);
+}
+
 int topic_config_check(const struct conf *config, struct err *e)
 {
     for (int i = 0; config && i < config->n; i++) {
@@ -178,8 +199,7 @@ int topic_config_check(const struct conf *config, struct err *e)
         if (!d)
             return err_set(e, ERR_INVALID, "Unknown topic config name: %s", config->v[i].key);
         if (!value_valid(d, config->v[i].value))
-            return err_set(e, ERR_INVALID, "Invalid value %s for configuration %s",
-                           config->v[i].value, d->name);
+            return refuse(d, d->name, config->v[i].value, e);
     }
     return 0;
 }
@@ -193,8 +213,7 @@ int topic_config_check_broker(const struct conf *broker, struct err *e)
             bool bad = v && (defs[i].broker[s].factor ? parse_i64(slice_str(v), &n) != 0
                                                       : !value_valid(&defs[i], v));
             if (bad)
-                return err_set(e, ERR_INVALID, "Invalid value %s for configuration %s", v,
-                               defs[i].broker[s].name);
+                return refuse(&defs[i], defs[i].broker[s].name, v, e);
         }
     return 0;
 }

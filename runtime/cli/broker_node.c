@@ -4,11 +4,23 @@
 
 static void report_recovery(struct broker_node *n, const struct logdir_report *r)
 {
+    if (!r->clean && r->logs <= 1 && !r->rounds && !r->batches_checked) {
+        env_info(&n->node.env, "begins with an empty log directory");
+        return;
+    }
     env_info(&n->node.env,
              "recovered %u logs in %" PRIu64 " ms (%s stop): %" PRIu64 " rounds, %" PRIu64
              " bytes redone, %" PRIu64 " batches checked, %" PRIu64 " bytes cut",
              r->logs, r->duration_ns / 1000000, r->clean ? "orderly" : "unclean", r->rounds,
              r->bytes_redone, r->batches_checked, r->bytes_cut);
+}
+
+static void report_settings(struct broker_node *n, const struct conf *conf)
+{
+    for (int i = 0; conf && i < conf->n; i++)
+        if (!conf->v[i].asked)
+            env_warn(&n->node.env, "the setting %s is not known here and has no effect",
+                     conf->v[i].key);
 }
 
 int broker_node_open(struct broker_node *n, struct env_uv *uv, const struct broker_options *o,
@@ -34,6 +46,7 @@ int broker_node_open(struct broker_node *n, struct env_uv *uv, const struct brok
     }
     if (!rc) {
         report_recovery(n, &report);
+        report_settings(n, o->conf);
         rc = broker_listen(n->broker, n->address, sizeof n->address, e);
     }
     if (rc)

@@ -832,6 +832,19 @@ def an_error_ends_in_one_line_end(d):
 
 
 @case
+def settings_that_are_not_known_are_told(d):
+    b = d.broker("-X", "num.partitons=4", "-X", "log.segment.bytes=2000000", "-X", "transaction.max.timeout.ms=60000")
+    check("num.partitons is not known here" in b.err(), b.err())
+    equal(b.err().count("has no effect"), 1, b.err())
+    r = once("topic", "create", "t", "--config", "segment.bytes=5", "-b", b.address, code=5)
+    check(b"it takes a number of at least 1048576" in r.err, r.err)
+    r = once("topic", "create", "t", "--config", "cleanup.policy=delte", "-b", b.address, code=5)
+    check(b"it takes one of delete, compact" in r.err, r.err)
+    r = once("log", "dump", d.path("data"), code=2)
+    check(b"is a directory" in r.err, r.err)
+
+
+@case
 def a_job_may_fail_while_its_file_is_read(d):
     job = d.file("job.lua", COUNT_JOB.replace("local k", "error('oops') local k"))
     path = d.file("lines", "a\n" * 2_000_000)
