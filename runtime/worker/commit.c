@@ -115,8 +115,8 @@ static int add_offset(struct worker *w, const struct task *t, const struct task_
     return 0;
 }
 
-/* Past what no record will ever come from: markers, aborted batches (EO-42). Only what was handed
- * out and done with counts, so a record still at hand holds its input back. */
+/* Past what no record will ever come from: markers, aborted batches (EO-42), of every task. Only what was
+ * handed out and done with counts, so a record still at hand holds its input back. */
 static void move_positions(struct worker *w, struct task *t)
 {
     for (int i = 0; i < t->n_inputs; i++) {
@@ -127,6 +127,8 @@ static void move_positions(struct worker *w, struct task *t)
             continue;
         if (pos > in->next)
             in->next = pos;
+        if (in->next > in->committed)
+            t->touched = true; /* it shares this commit instead of having one of its own later */
     }
 }
 
@@ -141,10 +143,10 @@ static int collect_offsets(struct worker *w)
         size_t at = w->offset_text.n;
         int rc = 0;
 
+        if (t->state == TASK_RUNNING && w->guarantee != UDF_AT_MOST_ONCE)
+            move_positions(w, t);
         if (!t->touched || t->state != TASK_RUNNING)
             continue;
-        if (w->guarantee != UDF_AT_MOST_ONCE)
-            move_positions(w, t);
         rc = buf_printf(&w->offset_text, "st=%" PRId64, t->stream_time);
         for (int i = 0; !rc && i < t->n_inputs; i++)
             rc = add_offset(w, t, &t->inputs[i]);
