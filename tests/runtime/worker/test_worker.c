@@ -86,6 +86,21 @@ static void a_prefix_names_topics_as_they_come(void **state)
     assert_string_equal(rig_text(&r, "by-y"), "y=2");
 }
 
+static void a_name_that_no_topic_can_have_is_the_records_fault(void **state)
+{
+    static const char lua[] = HEAD
+        "return once.job { name = 'j', from = 'in', to = 'by-*', on_error = 'skip',\n"
+        "  process = function(ctx, r) ctx:emit('by-' .. r.key, r) end }\n";
+
+    rig_open(&r, &(struct rig_options){.lua = lua});
+    rig_put(&r, "in", 0, "a b", "1");
+    rig_put(&r, "in", 0, "x", "2");
+    rig_put(&r, "in", 0, "\xff", "3");
+    rig_drain(&r);
+    assert_string_equal(rig_text(&r, "by-x"), "x=2");
+    assert_int_equal(rig_log_count(&r, "record skipped"), 2);
+}
+
 /* ---- records that fail ---- */
 
 #define FAILING(policy)                                                                            \
@@ -328,6 +343,7 @@ int main(void)
         CASE(groups_meet_in_internal_topics),
         CASE(outputs_keep_their_key_time_headers_and_partition),
         CASE(a_prefix_names_topics_as_they_come),
+        CASE(a_name_that_no_topic_can_have_is_the_records_fault),
         CASE(a_skipped_record_leaves_nothing),
         CASE(a_dead_letter_holds_the_record_and_what_happened),
         CASE(a_record_that_stops_the_job_is_not_passed_over),
