@@ -60,7 +60,7 @@ static void ask_end(struct drain_partition *v,
     v->ask = (struct list_offset){.topic = slice_str(v->topic->name),
                                   .partition = (int32_t)(v->ask.partition),
                                   .timestamp = -1,
-                                  .read_committed = true,
+                                  .read_committed = false,
                                   .timeout_ms = 60000,
                                   .done = done,
                                   .user = v};

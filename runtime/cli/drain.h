@@ -1,8 +1,10 @@
 /* runtime/cli/drain.h - `once run --until-end`: when is a job done?
  *
  * When its group has committed every source up to the end seen at the start (of a fed topic: after
- * the feed), and then every # topic up to its stable end, twice with nothing new between. It asks
- * the cluster, so it does not matter how many processes work. */
+ * the feed), and then every # topic up to its end, twice with nothing new between. Ends count what
+ * is not decided yet: on Apache Kafka a commit is answered before its markers are written, and the
+ * stable end lies behind what was committed just now (EO-55). It asks the cluster, so it does not
+ * matter how many processes work. */
 #ifndef ONCE_RUNTIME_CLI_DRAIN_H
 #define ONCE_RUNTIME_CLI_DRAIN_H
 #include "runtime/cli/cli.h"

@@ -225,6 +225,8 @@ static void got_end(struct list_offset *op, int res, const struct err *e)
         check_finished(p);
 }
 
+/* Undecided records included: what was committed just now may still wait for its markers, and the
+ * read, which is of committed ones, passes the end when they are there. */
 static void ask_ends(struct print *p)
 {
     for (int i = 0; i < p->o.topics.n; i++)
@@ -234,7 +236,7 @@ static void ask_ends(struct print *p)
             v->ask = (struct list_offset){.topic = v->topic,
                                           .partition = k,
                                           .timestamp = -1,
-                                          .read_committed = true,
+                                          .read_committed = false,
                                           .timeout_ms = 60000,
                                           .done = got_end,
                                           .user = v};
