@@ -77,7 +77,7 @@ static void an_abort_goes_back_to_what_is_committed(void **state)
 {
     static const struct {
         const char *point;
-        int nth; /* the first ones are the task's that reads lines, later ones that's which counts */
+        int nth; /* early ones hit the task that reads lines, later ones the one that counts */
     } stops[] = {{"after_process", 1}, {"after_process", 9}, {"after_process", 12},
                  {"before_flush", 1},  {"before_flush", 2},  {"after_flush", 2},
                  {"after_offsets", 1}, {"after_offsets", 2}, {"before_end_txn", 2}};
