@@ -46,7 +46,7 @@ static void fail(struct consume *p, int res, const char *what, const struct err 
     if (!p->done && cli_code(res) == EXIT_UNREACHABLE)
         cli_fail_res(p->c, res, why);
     else if (!p->done && res == -ERR_NOT_FOUND)
-        cli_fail(p->c, EXIT_REFUSED, "there is no %s; see once topic ls", what);
+        cli_fail(p->c, EXIT_REFUSED, "there is no topic %s; see once topic ls", what);
     else if (!p->done)
         cli_fail(p->c, cli_code(res), "%s: %s", what, why);
     p->done = true;
