@@ -111,8 +111,8 @@ static void mark_files(struct log *l, const struct dir_list *files)
 
 /* ---- what the checkpoint says ---- */
 
-/* Of the segments before the checkpoint's only the sizes are looked at. What is replayed must be whole;
- * elsewhere the rest is served, and a reader of what is missing gets an error. */
+/* Of the segments before the checkpoint's only the sizes are looked at. What is replayed must be
+ * whole; elsewhere the rest is served, and a reader of what is missing gets an error. */
 static int check_sealed(struct log *l, const struct checkpoint_log *c, struct err *e)
 {
     uint64_t sum = 0, size;

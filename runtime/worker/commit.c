@@ -115,8 +115,8 @@ static int add_offset(struct worker *w, const struct task *t, const struct task_
     return 0;
 }
 
-/* Past what no record will ever come from: markers, aborted batches (EO-42), of every task. Only what was
- * handed out and done with counts, so a record still at hand holds its input back. */
+/* Past what no record will ever come from: markers, aborted batches (EO-42), of every task. Only
+ * what was handed out and done with counts, so a record still at hand holds its input back. */
 static void move_positions(struct worker *w, struct task *t)
 {
     for (int i = 0; i < t->n_inputs; i++) {

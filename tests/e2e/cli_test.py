@@ -807,7 +807,8 @@ def help_comes_in_every_form(d):
     equal(once("help", "run").out, full, "once help run")
     equal(once("help", "topic", "create").out, once("topic", "create", "-h").out, "once help topic create")
     check(b"--child" not in full, "an option of the program's own is shown")
-    columns = {l.decode().rindex("  ") for l in full.splitlines() if l.startswith(b"      --in-") or b"HOST:PORT" in l[:30]}
+    columns = {l.decode().rindex("  ") for l in full.splitlines()
+               if l.startswith(b"      --in-") or b"HOST:PORT" in l[:30]}
     equal(len(columns), 1, f"texts of options stand at {columns}")
 
 

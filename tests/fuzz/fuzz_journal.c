@@ -1,6 +1,6 @@
-/* tests/fuzz/fuzz_journal.c - a file of the journal, and a checkpoint, from anybody. The first byte says
- * whether checksums are put right first, so that what lies behind them is reached. Whatever is accepted
- * lies within its bytes and, encoded again, is the same. */
+/* tests/fuzz/fuzz_journal.c - a file of the journal, and a checkpoint, from anybody. The first
+ * byte says whether checksums are put right first, so that what lies behind them is reached.
+ * Whatever is accepted lies within its bytes and, encoded again, is the same. */
 #include "base/check.h"
 #include "broker/log/checkpoint_format.h"
 #include "broker/log/journal_format.h"
