@@ -213,6 +213,21 @@ static void overrun(void *user)
     _exit(EXIT_JOB);
 }
 
+/* What a job prints is for the one who runs it: without a time, and without -v. */
+static void said(void *user, enum env_level level, struct slice text)
+{
+    struct run *r = user;
+
+    if (level < (r->c->verbose ? ENV_DEBUG : r->c->quiet ? ENV_ERROR : ENV_INFO))
+        return;
+    end_line(r);
+    fprintf(stderr, "%.*s: ", SLICE_FMT(r->job->name));
+    for (size_t i = 0; i < text.n; i++)
+        fputc((text.p[i] < ' ' && text.p[i] != '\t') || text.p[i] == 0x7f ? '?' : text.p[i],
+              stderr);
+    fputc('\n', stderr);
+}
+
 /* ---- starting ---- */
 
 static int start_broker(struct run *r)
@@ -241,7 +256,8 @@ static int start_worker(struct run *r)
                                .user = r,
                                .on_ready = job_ready,
                                .on_stopped = worker_stopped,
-                               .on_overrun = overrun};
+                               .on_overrun = overrun,
+                               .on_said = said};
     struct err e = {0};
 
     r->stores = store_lmdb_new();

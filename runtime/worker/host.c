@@ -242,10 +242,12 @@ static int host_iter_next(struct udf_host *h, struct udf_iter *it, struct slice 
 static void host_log(struct udf_host *h, enum udf_level level, struct slice text)
 {
     static const enum env_level levels[] = {ENV_DEBUG, ENV_INFO, ENV_WARN, ENV_ERROR};
-    struct task *t = task_of(h);
+    struct worker *w = task_of(h)->worker;
 
-    env_log(t->worker->env, levels[level], "%.*s: %.*s", SLICE_FMT(t->worker->job->name),
-            SLICE_FMT(text));
+    if (w->o.on_said)
+        w->o.on_said(w->o.user, levels[level], text);
+    else
+        env_log(w->env, levels[level], "%.*s: %.*s", SLICE_FMT(w->job->name), SLICE_FMT(text));
 }
 
 static void host_count(struct udf_host *h, struct slice name, int64_t n)

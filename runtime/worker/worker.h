@@ -31,6 +31,8 @@ struct worker_options {
     /* From a signal handler: a record cannot be interrupted. The process has to end. May be
      * NULL. */
     void (*on_overrun)(void *user);
+    /* What the job says (print, ctx.log). NULL: to the log of env. */
+    void (*on_said)(void *user, enum env_level level, struct slice text);
     /* For tests and the simulator's oracle; may be NULL. */
     void (*on_processed)(void *user, int group, int32_t partition, const struct udf_record *r);
 };

@@ -833,6 +833,16 @@ def an_error_ends_in_one_line_end(d):
 
 
 @case
+def what_a_job_prints_is_shown(d):
+    job = d.file("job.lua", COUNT_JOB.replace("local k", "print('seen', r.value) ctx.log.warn('w\\n') local k"))
+    path = d.file("lines", "a\n")
+    r = run(d, job, "--in", f"in={path}", "--until-end")
+    check(b"\ncount: seen\ta\n" in r.err and b"\ncount: w?\n" in r.err, r.err)
+    r = once("run", job, "--data", d.path("more"), "--workers", "2", "--in", f"in={path}", "--until-end", "-q")
+    check(b"seen" not in r.err, r.err)
+
+
+@case
 def settings_that_are_not_known_are_told(d):
     b = d.broker("-X", "num.partitons=4", "-X", "log.segment.bytes=2000000", "-X", "transaction.max.timeout.ms=60000")
     check("num.partitons is not known here" in b.err(), b.err())
