@@ -595,8 +595,8 @@ static void a_signal_ends_an_endless_loop(void **state)
 {
     static const char *const bodies[] = {
         "while true do end", "while true do pcall(function() while true do end end) end",
-        "local co = coroutine.wrap(function() while true do local t = {} t[1] = t end end) while "
-        "true do co() end",
+        ("local co = coroutine.wrap(function() while true do local t = {} t[1] = t end end) while "
+         "true do co() end"),
         "local s = ('a'):rep(27) s:find(('a?'):rep(27) .. ('a'):rep(27)) while true do end"};
 
     signal(SIGALRM, on_alarm);
