@@ -27,7 +27,8 @@ dump() { # LIST-FILE [OPTION...]: the tool's output in $dir/out
     TOOL_HEAP=-Xmx512m sh "$here/apache_kafka.sh" tool "$version" $class "$@" --files "$files" >"$dir/out" 2>&1
 }
 
-complaint='mismatch|Mismatch|out of order|Non-consecutive|isvalid: false|invalid bytes|Exception|Error|error|WARN'
+# (a segment that does not begin at 0 is always "non-consecutive: -1 is followed by" its first offset, Kafka's too)
+complaint='mismatch|Mismatch|out of order|^ *[0-9]+ is followed by|isvalid: false|invalid bytes|Exception|Error|error|WARN'
 complaint="$complaint|corrupt|Could not|not supported|Unknown"
 
 quiet() { # NAME LEAST PATTERN: no complaint, and at least so many lines of that pattern
