@@ -446,8 +446,12 @@ static void peer_down(struct peer *k, int res)
     CHECK(k->state != PEER_DOWN);
     if (k->state == PEER_SHUT)
         return;
-    env_debug(c->env, "client: %s: connection %d down: %s", k->node->address, k->lane,
-              err_text(res));
+    if (k->state == PEER_CONNECTING && !k->backoff && k->lane == 0 && res != -ERR_CANCELED)
+        env_warn(c->env, "client: cannot connect to %s: %s; trying again", k->node->address,
+                 err_text(res));
+    else
+        env_debug(c->env, "client: %s: connection %d down: %s", k->node->address, k->lane,
+                  err_text(res));
     k->state = PEER_SHUT;
     env_timer_stop(c->env, &k->timer);
     env_task_stop(&k->flush);

@@ -521,6 +521,8 @@ static void got_metadata(struct call *call, int res, struct wire_in *in, int16_t
         res = metadata_response_decode(&m, in, version);
     if (!res)
         learn(c, &m);
+    else if (res == -ERR_REFUSED) /* the failed connection was told */
+        env_debug(c->env, "client: no metadata: %s", err_text(res));
     else
         env_warn(c->env, "client: no metadata: %s", err_text(res));
     MAP_EACH (e, &c->topics)
