@@ -94,6 +94,7 @@ const char *cli_nearest(const char *word, const char *const *names, int n)
 
 enum { GLOBAL_MAX = 16 };
 
+/* --color and --yes are taken for the day that something has a colour or asks. */
 static int global_options(struct cli *c, struct cli_option *v)
 {
     int n = 0;
@@ -107,15 +108,14 @@ static int global_options(struct cli *c, struct cli_option *v)
                                  &c->config, "FILE", "settings, key=value a line"};
     v[n++] = (struct cli_option){
         "format", 0, OPTION_TEXT, &c->format, "table|json|jsonl|plain", "form of results"};
-    v[n++] =
-        (struct cli_option){"color", 0, OPTION_TEXT, &c->color, "auto|always|never", "colours"};
+    v[n++] = (struct cli_option){"color", 0, OPTION_TEXT, &c->color, "auto|always|never", NULL};
     v[n++] = (struct cli_option){"quiet", 'q', OPTION_FLAG, &c->quiet, NULL, "errors only"};
     v[n++] = (struct cli_option){"verbose", 'v', OPTION_FLAG, &c->verbose, NULL, "more on stderr"};
     v[n++] =
         (struct cli_option){"timeout", 0, OPTION_INT, &c->timeout_s, "SECONDS", "give up after"};
     v[n++] =
         (struct cli_option){"dry-run", 0, OPTION_FLAG, &c->dry_run, NULL, "say what would be done"};
-    v[n++] = (struct cli_option){"yes", 'y', OPTION_FLAG, &c->yes, NULL, "do not ask"};
+    v[n++] = (struct cli_option){"yes", 'y', OPTION_FLAG, &c->yes, NULL, NULL};
     v[n++] = (struct cli_option){"help", 'h', OPTION_FLAG, &c->help, NULL, "this text"};
     return n;
 }

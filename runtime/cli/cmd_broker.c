@@ -66,6 +66,8 @@ int cmd_broker(struct cli *c, int argc, char **argv)
         rc = cli_fail(c, EXIT_JOB, "out of memory");
     } else if (n_rest) {
         rc = cli_fail(c, EXIT_USAGE, "unexpected word '%s'", rest[0]);
+    } else if (c->dry_run) {
+        rc = cli_fail(c, EXIT_USAGE, "--dry-run: a broker cannot be tried without its data");
     } else if (strcmp(durability, "sync") != 0 && strcmp(durability, "async") != 0) {
         rc = cli_fail(c, EXIT_USAGE, "--durability %s: sync or async", durability);
     } else {

@@ -271,6 +271,8 @@ int cmd_produce(struct cli *c, int argc, char **argv)
     else if (n != 1)
         rc = n ? cli_fail(c, EXIT_USAGE, "unexpected word '%s'", rest[1])
                : cli_fail(c, EXIT_USAGE, "which topic? See once produce --help");
+    else if (c->dry_run)
+        rc = cli_fail(c, EXIT_USAGE, "--dry-run: nothing can be said before it is produced");
     else {
         p->topic = rest[0];
         p->jsonl = c->format && strcmp(c->format, "jsonl") == 0;

@@ -49,7 +49,8 @@ static int create(struct cli *c, const char *name, int64_t partitions,
                   const struct text_list *configs)
 {
     struct outcome o = {.c = c};
-    struct create_topic op = {.topic = slice_str(name), .done = created, .user = &o};
+    struct create_topic op = {
+        .topic = slice_str(name), .validate_only = c->dry_run, .done = created, .user = &o};
     struct conf conf;
     struct err e = {0};
     int rc = 0;
@@ -67,6 +68,8 @@ static int create(struct cli *c, const char *name, int64_t partitions,
         op.config = &conf;
         admin_create_topic(c->client, &op);
         rc = finish(c, &o);
+        if (!rc && c->dry_run)
+            printf("would create %s\n", name);
     }
     conf_deinit(&conf);
     return rc;
@@ -92,37 +95,6 @@ int cmd_topic_create(struct cli *c, int argc, char **argv)
     if (!rc && !c->help)
         rc = create(c, name, partitions, &configs);
     free(configs.v);
-    free(rest);
-    return rc;
-}
-
-/* ---- rm ---- */
-
-static void removed(struct delete_topic *op, int res, const struct err *e)
-{
-    settle(op->user, res, e);
-}
-
-int cmd_topic_rm(struct cli *c, int argc, char **argv)
-{
-    const char **rest = calloc((size_t)argc + 1, sizeof *rest), *name = NULL;
-    struct outcome o = {.c = c};
-    struct delete_topic op = {.done = removed, .user = &o};
-    int n, rc;
-
-    if (!rest)
-        return cli_fail(c, EXIT_JOB, "out of memory");
-    if (cli_parse(c, command_find("topic rm"), NULL, 0, argc, argv, rest, &n))
-        rc = c->exit_code;
-    else
-        rc = one_name(c, rest, n, &name);
-    if (!rc && !c->help)
-        rc = cli_connect(c);
-    if (!rc && !c->help) {
-        op.topic = slice_str(name);
-        admin_delete_topic(c->client, &op);
-        rc = finish(c, &o);
-    }
     free(rest);
     return rc;
 }
@@ -274,23 +246,30 @@ static void print_shown(struct cli *c, struct show *s, const char *name)
     }
 }
 
+static int find_topic(struct cli *c, struct show *s, const char *name)
+{
+    struct topic_lookup look = {.name = slice_str(name), .done = looked_up, .user = s};
+
+    client_topic_lookup(c->client, &look);
+    if (cli_wait(c, &s->lookup.done))
+        return c->exit_code;
+    if (s->lookup.res == -ERR_NOT_FOUND)
+        return cli_fail(c, EXIT_REFUSED, "there is no topic %s; see once topic ls", name);
+    return s->lookup.res ? cli_fail_res(c, s->lookup.res, err_text(s->lookup.res)) : 0;
+}
+
 static int show(struct cli *c, const char *name)
 {
     struct show s = {.o = {.c = c}};
-    struct topic_lookup look = {.name = slice_str(name), .done = looked_up, .user = &s};
     struct describe_config conf = {
         .topic = slice_str(name), .each = show_config, .done = configs_done, .user = &s};
     int rc = cli_connect(c);
 
     if (rc)
         return rc;
-    client_topic_lookup(c->client, &look);
-    if (cli_wait(c, &s.lookup.done))
-        return c->exit_code;
-    if (s.lookup.res)
-        return s.lookup.res == -ERR_NOT_FOUND
-                   ? cli_fail(c, EXIT_REFUSED, "there is no topic %s; see once topic ls", name)
-                   : cli_fail_res(c, s.lookup.res, err_text(s.lookup.res));
+    rc = find_topic(c, &s, name);
+    if (rc)
+        return rc;
     rc = show_offsets(c, &s, name);
     if (!rc) {
         print_shown(c, &s, name);
@@ -314,6 +293,42 @@ int cmd_topic_show(struct cli *c, int argc, char **argv)
         rc = one_name(c, rest, n, &name);
     if (!rc && !c->help)
         rc = show(c, name);
+    free(rest);
+    return rc;
+}
+
+/* ---- rm ---- */
+
+static void removed(struct delete_topic *op, int res, const struct err *e)
+{
+    settle(op->user, res, e);
+}
+
+int cmd_topic_rm(struct cli *c, int argc, char **argv)
+{
+    const char **rest = calloc((size_t)argc + 1, sizeof *rest), *name = NULL;
+    struct outcome o = {.c = c};
+    struct show s = {.o = {.c = c}};
+    struct delete_topic op = {.done = removed, .user = &o};
+    int n, rc;
+
+    if (!rest)
+        return cli_fail(c, EXIT_JOB, "out of memory");
+    if (cli_parse(c, command_find("topic rm"), NULL, 0, argc, argv, rest, &n))
+        rc = c->exit_code;
+    else
+        rc = one_name(c, rest, n, &name);
+    if (!rc && !c->help)
+        rc = cli_connect(c);
+    if (!rc && !c->help && c->dry_run) {
+        rc = find_topic(c, &s, name);
+        if (!rc)
+            printf("would delete %s (%d partitions)\n", name, s.n_partitions);
+    } else if (!rc && !c->help) {
+        op.topic = slice_str(name);
+        admin_delete_topic(c->client, &op);
+        rc = finish(c, &o);
+    }
     free(rest);
     return rc;
 }

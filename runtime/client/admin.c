@@ -127,6 +127,7 @@ static int put_create(struct call *call, struct buf *out, int16_t version)
     m.topics.v = &t;
     m.topics.n = 1;
     m.timeout_ms = (int32_t)call->timeout_ms;
+    m.validate_only = op->validate_only;
     rc = create_topics_request_encode(&m, out, version);
     free(v);
     return rc;

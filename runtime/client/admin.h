@@ -24,6 +24,7 @@ struct create_topic {
     struct slice topic;
     int32_t partitions; /* -1: the broker's default */
     const struct conf *config;
+    bool validate_only; /* say whether it could be created */
     uint32_t timeout_ms;
     void (*done)(struct create_topic *op, int res, const struct err *e);
     void *user;

@@ -833,6 +833,21 @@ def an_error_ends_in_one_line_end(d):
 
 
 @case
+def a_dry_run_of_a_topic_command_changes_nothing(d):
+    b = d.broker()
+    at = ("-b", b.address)
+    once("topic", "create", "t", "--partitions", "2", *at)
+    equal(once("topic", "rm", "t", "--dry-run", *at).out, b"would delete t (2 partitions)\n")
+    equal(once("topic", "create", "u", "--dry-run", *at).out, b"would create u\n")
+    once("topic", "create", "t", "--dry-run", *at, code=5)
+    once("topic", "create", "u", "--config", "segment.bytes=5", "--dry-run", *at, code=5)
+    once("topic", "rm", "u", "--dry-run", *at, code=5)
+    once("produce", "t", "--dry-run", *at, stdin=b"a\n", code=2)
+    equal([r["topic"] for r in records(once("topic", "ls", *at).out)], ["t"], "topics")
+    equal(once("consume", "t", *at).out, b"", "records")
+
+
+@case
 def what_a_job_prints_is_shown(d):
     job = d.file("job.lua", COUNT_JOB.replace("local k", "print('seen', r.value) ctx.log.warn('w\\n') local k"))
     path = d.file("lines", "a\n")
