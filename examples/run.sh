@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 
 # shellcheck disable=SC2086
 setup_packages $SETUP_BUILD
-echo "building once ..."
+echo "building once (a minute or two the first time) ..."
 setup_build release once
 once=$PWD/build/release/once
 
