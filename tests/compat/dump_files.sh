@@ -28,8 +28,8 @@ dump() { # LIST-FILE [OPTION...]: the tool's output in $dir/out
 }
 
 # (a segment that does not begin at 0 is always "non-consecutive: -1 is followed by" its first offset, Kafka's too)
-complaint='mismatch|Mismatch|out of order|^ *[0-9]+ is followed by|isvalid: false|invalid bytes|Exception|Error|error|WARN'
-complaint="$complaint|corrupt|Could not|not supported|Unknown"
+complaint='mismatch|Mismatch|out of order|^ *[0-9]+ is followed by|isvalid: false|invalid bytes|Exception|Error'
+complaint="$complaint|error|WARN|corrupt|Could not|not supported|Unknown"
 
 quiet() { # NAME LEAST PATTERN: no complaint, and at least so many lines of that pattern
     n=$(grep -cE "$3" "$dir/out")
