@@ -61,20 +61,23 @@ def inject(kind, broker, workers, rng, done):
         w.process.send_signal(signal.SIGSTOP)
         w.stopped_until = time.time() + STOP_SECONDS
     else:
-        return
+        return False
     done[kind] = done.get(kind, 0) + 1
+    return True
 
 
 def faults(o, rng, broker, workers, feed):
-    begin, done = time.time(), {}
-    for at, kind in plan(o, rng):
+    begin, done, events = time.time(), {}, plan(o, rng)
+    while events:
+        at, kind = events.pop(0)
         while time.time() - begin < at:
             wake(workers, time.time())
             time.sleep(0.02)
         for w in workers:
             if not w.stopped_until:
                 w.check()
-        inject(kind, broker, workers, rng, done)
+        if not inject(kind, broker, workers, rng, done):  # all are stopped: later
+            events = sorted(events + [(at + 2, kind)])
     while any(w.stopped_until for w in workers):
         wake(workers, time.time())
         time.sleep(0.05)
