@@ -158,7 +158,8 @@ static void put_record(struct consume *p, const struct fetched *r)
 
 static bool flush(struct consume *p)
 {
-    bool ok = fwrite(p->out.p, 1, p->out.n, stdout) == p->out.n && fflush(stdout) == 0;
+    bool ok = !p->out.n ||
+              (fwrite(p->out.p, 1, p->out.n, stdout) == p->out.n && fflush(stdout) == 0);
 
     buf_reset(&p->out);
     if (!ok && !p->done) { /* the reader of our pipe went away */

@@ -55,7 +55,8 @@ static void fail(struct print *p, int code, const char *fmt, ...)
 
 static bool flush(struct print *p)
 {
-    bool ok = fwrite(p->out.p, 1, p->out.n, stdout) == p->out.n && fflush(stdout) == 0;
+    bool ok = !p->out.n ||
+              (fwrite(p->out.p, 1, p->out.n, stdout) == p->out.n && fflush(stdout) == 0);
 
     buf_reset(&p->out);
     if (!ok)
