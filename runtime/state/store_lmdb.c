@@ -11,6 +11,7 @@
 #include "base/map.h"
 #include "runtime/state/store.h"
 #include <errno.h>
+#include <inttypes.h>
 #include <lmdb.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -259,6 +260,34 @@ static bool disk_full(const char *path)
     return statvfs(path, &v) == 0 && (uint64_t)v.f_bavail * v.f_frsize < FULL_BELOW_BYTES;
 }
 
+/* By how much the file is shorter than the pages that it counts. Reading one that is not there is a
+ * SIGBUS, at every start anew. */
+static int64_t missing_bytes(struct lmdb_store *s, uint64_t *should)
+{
+    struct stat st;
+    MDB_envinfo info;
+    MDB_stat db;
+    mdb_filehandle_t fd;
+
+    if (mdb_env_info(s->mdb, &info) || mdb_env_stat(s->mdb, &db) || mdb_env_get_fd(s->mdb, &fd) ||
+        fstat(fd, &st))
+        return 0;
+    *should = ((uint64_t)info.me_last_pgno + 1) * db.ms_psize;
+    return (int64_t)*should - (int64_t)st.st_size;
+}
+
+/* LMDB does not write pages that it took and gave back within one transaction: at the end of the
+ * file they would look like a loss. */
+static void make_whole(struct lmdb_store *s)
+{
+    mdb_filehandle_t fd;
+    uint64_t should;
+
+    if (missing_bytes(s, &should) > 0 && mdb_env_get_fd(s->mdb, &fd) == 0 &&
+        ftruncate(fd, (off_t)should) != 0)
+        return; /* at worst the store is rebuilt once */
+}
+
 /* In the pool: one transaction that holds only if the store is still where the overlays were
  * opened. */
 static int64_t run_commit(struct env_op *op)
@@ -293,6 +322,8 @@ static int64_t run_commit(struct env_op *op)
         rc = from_mdb(mdb_txn_commit(txn));
     else
         mdb_txn_abort(txn);
+    if (!rc)
+        make_whole(s);
     return rc == -ERR_IO && disk_full(s->base.path) ? -ERR_NO_SPACE : rc;
 }
 
@@ -378,6 +409,7 @@ static int open_env(struct lmdb_store *s, const char *const *names, bool read_on
 {
     unsigned flags = MDB_NOTLS | MDB_NORDAHEAD | (read_only ? MDB_RDONLY : MDB_NOSYNC);
     int rc = mdb_env_create(&s->mdb);
+    uint64_t should;
     int res;
 
     if (!rc)
@@ -388,7 +420,12 @@ static int open_env(struct lmdb_store *s, const char *const *names, bool read_on
         rc = mdb_env_open(s->mdb, s->base.path, flags, 0666);
     if (rc)
         return err_set(e, -from_mdb(rc), "%s: LMDB: %s", s->base.path, mdb_strerror(rc));
+    if (missing_bytes(s, &should) > 0)
+        return err_set(e, ERR_CORRUPT, "%s/data.mdb: %" PRIu64 " bytes at its end are missing",
+                       s->base.path, (uint64_t)missing_bytes(s, &should));
     res = open_tables(s, names, read_only);
+    if (!res && !read_only)
+        make_whole(s);
     if (res)
         return err_set(e, -res, "%s: the store cannot be read: %s", s->base.path, err_text(res));
     return 0;

@@ -446,6 +446,39 @@ static void a_file_that_is_no_store_is_corrupt(void **state)
     assert_int_equal(b->store->meta.commit, 0);
 }
 
+static void a_file_that_was_cut_is_corrupt_and_no_other(void **state)
+{
+    struct bench *b = *state;
+    const char *const names[] = {"a", "b", "c"};
+    static char value[9000];
+    struct task_store *s = NULL;
+    struct err e = {0};
+    char path[300], key[20];
+    struct stat st;
+
+    snprintf(path, sizeof path, "%s/data.mdb", b->path);
+    memset(value, 'v', sizeof value - 1);
+    for (int i = 0; i < 60; i++) { /* pages at the end come and go */
+        for (int k = 0; k < 20; k++) {
+            snprintf(key, sizeof key, "%d", (i * 7 + k * 13) % 100);
+            value[(i * 997 + k * 83) % 8999] = 0;
+            bench_put(b, k % 3, key, (i + k) % 3 ? value : NULL);
+            memset(value, 'v', sizeof value - 1);
+        }
+        assert_int_equal(bench_commit(b), 0);
+        bench_reopen(b);
+    }
+    b->store->vt->close(b->store);
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(truncate(path, st.st_size - 1), 0);
+    assert_int_equal(b->driver->open(b->driver, b->env, b->path, names, 3, &s, &e), -ERR_CORRUPT);
+    assert_non_null(strstr(e.text, "data.mdb"));
+    assert_int_equal(truncate(path, st.st_size / 2), 0);
+    assert_int_equal(store_lmdb_open_ro(b->path, names, 3, &s, &e), -ERR_CORRUPT);
+    assert_int_equal(b->driver->discard(b->driver, b->env, b->path, &e), 0);
+    assert_int_equal(b->driver->open(b->driver, b->env, b->path, names, 3, &b->store, &e), 0);
+}
+
 static void a_value_too_large_for_a_record_is_told(void **state)
 {
     struct bench *b = *state;
@@ -653,6 +686,7 @@ int main(void)
         LMDB_ONLY(another_process_may_read_an_open_store),
         LMDB_ONLY(a_killed_reader_does_not_make_the_file_grow),
         LMDB_ONLY(a_file_that_is_no_store_is_corrupt),
+        LMDB_ONLY(a_file_that_was_cut_is_corrupt_and_no_other),
         LMDB_ONLY(a_value_too_large_for_a_record_is_told),
         LMDB_ONLY(a_synced_commit_has_its_pages_on_disk_before_they_count),
         LMDB_ONLY(a_failed_sync_is_told_and_commits_nothing),
