@@ -66,7 +66,8 @@ int err_from_errno(int eno)
     case 0: return ERR_NONE;
     case ENOMEM: return ERR_NOMEM;
     case ENOENT:
-    case ENOTDIR: return ERR_NOT_FOUND;
+    case ENOTDIR:
+    case EADDRNOTAVAIL: return ERR_NOT_FOUND;
     case EEXIST:
     case ENOTEMPTY: return ERR_EXISTS;
     case EAGAIN: return ERR_AGAIN;

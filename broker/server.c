@@ -52,7 +52,10 @@ int server_listen(struct server *s, const char *addr, struct err *e)
 {
     int rc = s->env->vt->listen(s->env, &s->listener, addr, ready);
     if (rc)
-        return err_set(e, -rc, "listen on %s: %s", addr, err_text(rc));
+        return err_set(e, -rc, "listen on %s: %s", addr,
+                       rc == -ERR_INVALID     ? "the form is HOST:PORT, port 0 is any"
+                       : rc == -ERR_NOT_FOUND ? "no address of this machine"
+                                              : err_text(rc));
     s->listening = true;
     if (s->env->vt->address(&s->listener, 0, s->bound, sizeof s->bound))
         snprintf(s->bound, sizeof s->bound, "%s", addr);

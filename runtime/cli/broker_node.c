@@ -1,6 +1,7 @@
 /* runtime/cli/broker_node.c - the order in which a broker is put together. */
 #include "runtime/cli/broker_node.h"
 #include <inttypes.h>
+#include <sys/stat.h>
 
 static void report_recovery(struct broker_node *n, const struct logdir_report *r)
 {
@@ -27,7 +28,12 @@ int broker_node_open(struct broker_node *n, struct env_uv *uv, const struct brok
                      enum env_level level, struct err *e)
 {
     struct logdir_report report = {0};
-    int rc = env_uv_node_open(uv, &n->node, "broker", 0);
+    struct stat st;
+    int rc;
+
+    if (stat(o->data_dir, &st) == 0 && !S_ISDIR(st.st_mode))
+        return err_set(e, ERR_INVALID, "%s is not a directory", o->data_dir);
+    rc = env_uv_node_open(uv, &n->node, "broker", 0);
 
     if (rc)
         return err_set(e, -rc, "cannot set up the broker: %s", err_text(rc));

@@ -848,6 +848,16 @@ def a_dry_run_of_a_topic_command_changes_nothing(d):
 
 
 @case
+def a_broker_that_cannot_start_says_why(d):
+    path = d.file("a-file", "")
+    for args, why in {("--listen", "foo"): b"listen on foo: the form is HOST:PORT",
+                      ("--listen", "192.0.2.1:0"): b"listen on 192.0.2.1:0: no address of this machine",
+                      ("--listen", "127.0.0.1:0", "--data", path): b"a-file is not a directory"}.items():
+        r = once("broker", "--data", d.path("data"), *args, code=3)
+        check(why in r.err, r.err)
+
+
+@case
 def what_a_job_prints_is_shown(d):
     job = d.file("job.lua", COUNT_JOB.replace("local k", "print('seen', r.value) ctx.log.warn('w\\n') local k"))
     path = d.file("lines", "a\n")
