@@ -6,7 +6,7 @@
 # The lists below are the project's only ones.
 SETUP_BUILD="cmake ninja-build gcc libc6-dev pkg-config lua5.4 liblua5.4-dev libuv1-dev liblmdb-dev
     libzstd-dev liblz4-dev libsnappy-dev zlib1g-dev libcmocka-dev"
-SETUP_CLANG="clang clang-format clang-tidy libclang-rt-14-dev"
+SETUP_CLANG="clang clang-format clang-tidy libclang-rt-dev"
 SETUP_CLIENTS="kcat python3 python3-confluent-kafka librdkafka-dev"
 SETUP_KAFKA="default-jdk-headless maven bash"
 
