@@ -132,7 +132,7 @@ static void a_round_torn_at_any_byte_leaves_nothing_of_itself(void **state)
     setup(&t, false);
     j = fx_image_file(&t.image, "journal/00000001");
     buf_init(&saved, 1 << 20);
-    for (uint64_t cut = 0; cut < t.round_bytes[3]; cut += cut < 4500 ? 1 : 7) {
+    for (uint64_t cut = 0; cut < t.round_bytes[3]; cut++) {
         uint64_t at = t.round_at[3] + cut;
         bool zeros = true;
         buf_reset(&saved);
@@ -213,7 +213,7 @@ static void a_segment_torn_behind_the_journal_is_written_again(void **state)
     (void)state;
     setup(&t, true);
     s = fx_image_file(&t.image, "/data/a-0/00000000000000000000.log");
-    for (size_t cut = 0; cut < s->n; cut += cut < 300 ? 1 : 37) {
+    for (size_t cut = 0; cut < s->n; cut++) {
         fx_image_put(&t.x, &t.image);
         fx_path(&t.x, path, "a-0/00000000000000000000.log");
         fx_put(&t.x, path, slice_sub(buf_slice(s), 0, cut));
