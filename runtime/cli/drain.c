@@ -289,6 +289,9 @@ void drain_free(struct drain *d)
         return;
     d->ended = true;
     env_timer_stop(&d->c->node.env, &d->timer);
+    admin_cancel(d->client, &d->fetch); /* the client outlives what is freed here */
+    for (int i = 0; d->v && i < d->n; i++)
+        admin_cancel(d->client, &d->v[i].ask);
     if (d->fetching)
         arena_deinit(&d->fetch.arena);
     free(d->topics);
