@@ -12,7 +12,7 @@ fi
 scratch
 job=examples/wordcount/wordcount.lua
 set -- --workers 2 --records 200 --input lines=examples/wordcount/alice.txt
-seeds=$(pick 100 500)
+seeds=$(pick 300 500)
 mutation_seeds=200
 
 begin=$(date +%s%N)
